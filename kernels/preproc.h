@@ -109,8 +109,16 @@ typedef enum pp_align {
 
 typedef enum pp_method {
   PP_METHOD_NEAREST,
-  PP_METHOD_BILINEAR
+  PP_METHOD_BILINEAR,
+  PP_METHOD_BICUBIC,
+  PP_METHOD_LANCZOS,
+  PP_METHOD_AREA
 } pp_method;
+
+typedef enum pp_denoise {
+  PP_DENOISE_NONE,
+  PP_DENOISE_GAUSSIAN
+} pp_denoise;
 
 typedef enum pp_layout {
   PP_LAYOUT_NCHW,
@@ -120,7 +128,8 @@ typedef enum pp_layout {
 typedef enum pp_type {
   PP_TYPE_FLOAT32,
   PP_TYPE_FLOAT16,
-  PP_TYPE_UINT8
+  PP_TYPE_UINT8,
+  PP_TYPE_INT8
 } pp_type;
 
 typedef enum pp_channels {
@@ -132,7 +141,8 @@ typedef enum pp_channels {
 /* The tensor and how the picture gets into it. Field names are the element's
  * property names, so that an error text names what the user wrote.
  * out = (v * scale - mean) / std for v in 0...255; mean, std and pad_value are
- * in the order of the tensor's channels, gray uses the first. */
+ * in the order of the tensor's channels, gray uses the first. uint8 and int8
+ * elements are round (out / quant_scale) + quant_zero_point, saturated. */
 typedef struct pp_spec {
   int width, height; /* of the tensor, pixels */
   pp_layout layout;
@@ -144,14 +154,21 @@ typedef struct pp_spec {
   int resize;           /* short side before the crop; 0: not set */
   double crop_fraction; /* crop over resized side; 0: not set */
   pp_method method;
+  bool antialias;       /* widen the filter when shrinking */
+  pp_denoise denoise;   /* before resampling, on the stored planes */
+  int denoise_size;     /* 3, 5 or 7 samples */
+  double denoise_sigma; /* 0: the fixed kernel of that size */
   double scale;
   double mean[PP_MAX_CHANNELS];
   double std[PP_MAX_CHANNELS];
   double pad_value[PP_MAX_CHANNELS]; /* in 0...255, before normalisation */
+  double quant_scale;                /* 0: scale */
+  int quant_zero_point;
 } pp_spec;
 
 /* Fills *spec with the defaults: 0x0 (to be set), nchw float32 rgb, stretch,
- * bilinear, scale 1/255, mean 0, std 1, pad 114. */
+ * bilinear without antialias or denoising (size 3, sigma 0), scale 1/255, mean
+ * 0, std 1, pad 114, quant scale and zero point 0. */
 void pp_spec_init (pp_spec *spec);
 
 /* Bytes of one element; the tensor's number of channels, 1 or 3. */
