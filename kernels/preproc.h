@@ -31,7 +31,7 @@ extern "C" {
 /* Most streams that a device can be opened with. */
 #define PP_MAX_STREAMS 16
 
-/* ---- errors -------------------------------------------------------------- */
+/* errors */
 
 typedef enum pp_status {
   PP_OK = 0,
@@ -175,7 +175,7 @@ void pp_spec_init (pp_spec *spec);
 size_t pp_type_size (pp_type type);
 int pp_channels_count (pp_channels channels);
 
-/* ---- plan ---------------------------------------------------------------- */
+/* plan */
 
 /* Everything decided about how one format becomes one tensor: immutable, made
  * on the host, no device involved. Counted; any thread. */
@@ -206,7 +206,7 @@ size_t pp_plan_tensor_size (const pp_plan *plan);
  * y and height in rows. Empty for a plane that is not read. */
 pp_rect pp_plan_plane_extent (const pp_plan *plan, int plane);
 
-/* ---- pinned host memory -------------------------------------------------- */
+/* pinned host memory */
 
 /* Host memory that the device copies to and from directly; plain memory on the
  * CPU. An arena keeps freed blocks and hands them out again. Counted: every
@@ -222,7 +222,7 @@ void *pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error);
 /* size as given to pp_arena_alloc; block may be NULL. */
 void pp_arena_free (pp_arena *arena, void *block, size_t size);
 
-/* ---- device -------------------------------------------------------------- */
+/* device */
 
 typedef enum pp_backend_id {
   PP_BACKEND_CUDA,
@@ -260,7 +260,7 @@ pp_status pp_device_drain (pp_device *device, pp_error *error);
 /* PP_OK, or the first failure of a job; sticky until the device is closed. */
 pp_status pp_device_error (pp_device *device, pp_error *error);
 
-/* ---- jobs ---------------------------------------------------------------- */
+/* jobs */
 
 /* One frame under way. Counted; any thread. A job outlives its device. */
 typedef struct pp_job pp_job;
@@ -291,7 +291,9 @@ typedef struct pp_task {
   /* Which plan's padding the tensor's block holds; kept beside the block by its
    * owner. 0 for a new block and after anyone else wrote to it. */
   uint64_t *padding;
-  pp_job *after; /* start only when this job has ended; or NULL */
+  /* Start only when this job has ended; or NULL. Pinned planes of view are read
+   * after that, others before pp_submit returns. */
+  pp_job *after;
   /* Both are called exactly once for a job that pp_submit returned, input_done
    * first, from the device's completion thread or from within pp_submit, with
    * no lock held. input_done: the device has let go of view. done: the tensor

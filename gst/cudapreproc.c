@@ -1,0 +1,890 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-cudapreproc
+ * @title: cudapreproc
+ * @short_description: video frames to normalized tensors
+ *
+ * Turns video frames into normalized tensors for neural networks: converted,
+ * resized, normalized, in frame order. Frames are uploaded, computed and
+ * downloaded on several CUDA streams at once; without a GPU, CPU threads give
+ * the same bits.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=100 ! cudapreproc width=640 height=640 fit=letterbox ! fakesink
+ * ]|
+ *
+ * Since: 0.1
+ */
+
+#include "cudapreproc.h"
+
+#include <gst/video/video.h>
+
+#include "allocation.h"
+#include "error.h"
+#include "hostmemory.h"
+#include "inputformat.h"
+#include "meta.h"
+#include "plancache.h"
+#include "settings.h"
+#include "stats.h"
+#include "tensorcaps.h"
+
+GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
+#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+
+/* Streams when the property says automatic: overlap needs three, for upload,
+ * kernel and download; a fourth hides the host's part. */
+#define AUTOMATIC_STREAMS 4
+/* Most inputs that a pool of upstream's is asked to have. */
+#define MAX_INPUTS 8
+
+/* An input from submission until the device let go of it. */
+typedef struct {
+  GstCudaPreproc *element; /* outlives it: stop waits for all jobs */
+  GstPpInput input;
+} Frame;
+
+struct _GstCudaPreproc {
+  GstBaseTransform parent;
+
+  /* Under the object lock. */
+  GstPpSettings settings;
+  guint serial; /* counts changes of settings */
+  GstPpStats *stats;
+  GstClockTime held_back; /* what async-depth adds to the latency */
+
+  /* From NULL->READY to READY->NULL. */
+  pp_device *device;
+  GstAllocator *allocator; /* of frames, for upstream */
+  gint opened_backend, opened_id, opened_streams;
+
+  gint failed; /* atomic: an error has been posted since start */
+
+  /* The streaming thread's. */
+  GstPpPlanCache plans;
+  guint plans_serial; /* of the settings in it */
+  GQueue held;        /* GstBuffer, submitted but not pushed; oldest first */
+  guint depth;        /* how many are held */
+  GstFlowReturn flow; /* what downstream last answered to a drain */
+  gboolean discont;   /* a frame was dropped since the last submitted one */
+};
+
+enum {
+  PROP_0,
+  PROP_STATS = 1000
+};
+
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
+        GST_STATIC_CAPS ("video/x-raw, format = (string) " GST_PP_INPUT_FORMATS
+                         ", width = (int) [ 1, " G_STRINGIFY (
+                             PP_MAX_SIZE) " ], "
+                                          "height = (int) [ 1, " G_STRINGIFY (
+                                              PP_MAX_SIZE) " ]"));
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
+
+#define gst_cuda_preproc_parent_class parent_class
+G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
+
+/* errors */
+
+/* The first failure since start is the one the user sees. */
+static gboolean
+may_post (GstCudaPreproc *self)
+{
+  return g_atomic_int_compare_and_exchange (&self->failed, FALSE, TRUE);
+}
+
+static void
+post_engine_error (GstCudaPreproc *self, const pp_error *error)
+{
+  if (may_post (self))
+    gst_pp_error_post (GST_ELEMENT_CAST (self),
+        gst_pp_fault_from_status (error->status), "%s", error->text);
+}
+
+/* Takes reason. */
+static void
+post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
+{
+  if (may_post (self))
+    gst_pp_error_post (GST_ELEMENT_CAST (self), fault, "%s", reason);
+  g_free (reason);
+}
+
+/* device */
+
+static void
+close_device (GstCudaPreproc *self)
+{
+  gst_clear_object (&self->allocator);
+  pp_device_close (&self->device);
+}
+
+static gint
+streams_for (pp_backend_id backend, gint streams)
+{
+  if (streams > 0)
+    return streams;
+  return backend == PP_BACKEND_CUDA
+      ? AUTOMATIC_STREAMS
+      : MIN (AUTOMATIC_STREAMS, (gint) g_get_num_processors ());
+}
+
+/* CUDA as asked for; with backend=auto the CPU where there is no device. A
+ * device asked for by number must not silently be another. */
+static pp_device *
+choose_device (GstCudaPreproc *self, pp_error *error)
+{
+  const gint backend = self->opened_backend;
+  pp_device *device = NULL;
+
+  if (backend != PP_BACKEND_CPU)
+    device = pp_device_open (PP_BACKEND_CUDA, self->opened_id,
+        streams_for (PP_BACKEND_CUDA, self->opened_streams), error);
+  if (device != NULL || backend == PP_BACKEND_CUDA)
+    return device;
+  if (backend == GST_PP_AUTO) {
+    if (self->opened_id >= 0 || error->status != PP_NO_DEVICE)
+      return NULL;
+    /* gst-launch-1.0 shows the second text only. */
+    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND,
+        ("Running on the CPU: %s", error->text),
+        ("Running on the CPU: %s", error->text));
+  }
+  return pp_device_open (PP_BACKEND_CPU, -1,
+      streams_for (PP_BACKEND_CPU, self->opened_streams), error);
+}
+
+static gboolean
+open_device (GstCudaPreproc *self)
+{
+  pp_error error;
+
+  GST_OBJECT_LOCK (self);
+  self->opened_backend = self->settings.backend;
+  self->opened_id = self->settings.cuda_device_id;
+  self->opened_streams = self->settings.streams;
+  GST_OBJECT_UNLOCK (self);
+
+  self->device = choose_device (self, &error);
+  if (self->device == NULL) {
+    post_engine_error (self, &error);
+    return FALSE;
+  }
+  self->allocator = gst_pp_allocator_new (
+      pp_device_arena (self->device), pp_device_backend (self->device));
+  GST_INFO_OBJECT (self, "%s, %d streams", pp_device_name (self->device),
+      pp_device_streams (self->device));
+  return TRUE;
+}
+
+static gboolean
+device_is_current (GstCudaPreproc *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean same = self->opened_backend == self->settings.backend &&
+      self->opened_id == self->settings.cuda_device_id &&
+      self->opened_streams == self->settings.streams;
+  GST_OBJECT_UNLOCK (self);
+  return same && pp_device_error (self->device, NULL) == PP_OK;
+}
+
+/* plans */
+
+/* Takes over what was set since the last frame, as a whole. */
+static void
+refresh_settings (GstCudaPreproc *self)
+{
+  GST_OBJECT_LOCK (self);
+  const gboolean changed = self->serial != self->plans_serial;
+  if (changed) {
+    gst_pp_settings_copy (&self->plans.settings, &self->settings, TRUE);
+    self->plans_serial = self->serial;
+  }
+  GST_OBJECT_UNLOCK (self);
+  if (changed)
+    gst_pp_plan_cache_clear (&self->plans);
+}
+
+/* frames held back */
+
+/* Pushes the oldest frames until no more than keep are held. When downstream
+ * does not take one, it will not take the later ones either. */
+static GstFlowReturn
+push_held (GstCudaPreproc *self, guint keep)
+{
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  while (flow == GST_FLOW_OK && self->held.length > keep)
+    flow = gst_pad_push (
+        GST_BASE_TRANSFORM_SRC_PAD (self), g_queue_pop_head (&self->held));
+  return flow;
+}
+
+static void
+discard_held (GstCudaPreproc *self)
+{
+  g_queue_clear_full (&self->held, (GDestroyNotify) gst_buffer_unref);
+}
+
+/* Before anything that must come after the frames. What downstream answers is
+ * for the next frame to return. */
+static void
+drain (GstCudaPreproc *self)
+{
+  const GstFlowReturn flow = push_held (self, 0);
+
+  if (flow != GST_FLOW_OK) {
+    self->flow = flow;
+    discard_held (self);
+  }
+}
+
+/* jobs */
+
+/* Both on the completion thread or within pp_submit. */
+static void
+on_input_done (void *user)
+{
+  Frame *frame = user;
+
+  gst_pp_input_clear (&frame->input);
+}
+
+static void
+on_done (void *user, const pp_job_info *info, const pp_error *error)
+{
+  Frame *frame = user;
+  GstCudaPreproc *self = frame->element;
+
+  if (error != NULL) {
+    post_engine_error (self, error);
+  } else {
+    GST_OBJECT_LOCK (self);
+    gst_pp_stats_add (self->stats, info);
+    GST_OBJECT_UNLOCK (self);
+  }
+  g_free (frame);
+}
+
+static guint
+pinned_planes (GstCudaPreproc *self, const GstPpInput *input)
+{
+  const pp_backend_id backend = pp_device_backend (self->device);
+  guint planes = 0;
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
+    if (gst_pp_memory_is_pinned (gst_pp_input_peek_memory (input, p), backend))
+      planes |= 1u << p;
+  return planes;
+}
+
+/* Maps input (transfer full) and finds its plan. NULL with the error posted. */
+static Frame *
+map_frame (GstCudaPreproc *self, GstBuffer *input, pp_plan **plan)
+{
+  Frame *frame = g_new0 (Frame, 1);
+  GstPpFault fault = GST_PP_FAULT_INPUT;
+  gchar *reason = NULL;
+
+  frame->element = self;
+  if (gst_pp_input_map (&frame->input, &self->plans.info, input, &reason)) {
+    *plan = gst_pp_plan_cache_find (&self->plans, frame->input.width,
+        frame->input.height, &frame->input.crop, &fault, &reason);
+    if (*plan != NULL) {
+      fault = GST_PP_FAULT_INPUT;
+      if (gst_pp_input_check (&frame->input, *plan, &reason))
+        return frame;
+    }
+  }
+  post_fault (self, fault, reason);
+  gst_pp_input_clear (&frame->input);
+  g_free (frame);
+  return NULL;
+}
+
+/* Queues the job that fills output, whose memory then carries it. Takes frame.
+ */
+static gboolean
+submit_frame (
+    GstCudaPreproc *self, Frame *frame, pp_plan *plan, GstBuffer *output)
+{
+  GstMemory *memory = gst_buffer_peek_memory (output, 0);
+  const pp_task task = {
+    .plan = plan,
+    .view = frame->input.view,
+    .pinned_planes = pinned_planes (self, &frame->input),
+    .tensor = gst_pp_memory_get_data (memory),
+    .padding = gst_pp_memory_get_padding (memory),
+    .input_done = on_input_done,
+    .done = on_done,
+    .user = frame,
+  };
+  pp_error error;
+  pp_job *job = pp_submit (self->device, &task, &error);
+
+  if (job == NULL) {
+    post_engine_error (self, &error);
+    gst_pp_input_clear (&frame->input);
+    g_free (frame);
+    return FALSE;
+  }
+  gst_pp_memory_take_job (memory, job);
+  return TRUE;
+}
+
+/* An output buffer with what belongs to input's frame: timestamps, flags, metas.
+ */
+static GstFlowReturn
+prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
+    GstBuffer **output)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  pp_geometry geometry;
+  const GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS (parent_class)
+                                 ->prepare_output_buffer (trans, input, output);
+
+  if (flow == GST_FLOW_ERROR) {
+    GstBufferPool *pool = gst_base_transform_get_buffer_pool (trans);
+    pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
+    if (pool != NULL)
+      gst_pp_tensor_pool_get_error (pool, &error);
+    gst_clear_object (&pool);
+    post_engine_error (self, &error);
+  }
+  if (flow != GST_FLOW_OK)
+    return flow;
+
+  if (self->discont)
+    GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
+  self->discont = FALSE;
+  pp_plan_get_geometry (plan, &geometry);
+  gst_pp_meta_add (
+      *output, self->plans.tensor.width, self->plans.tensor.height, &geometry);
+  return GST_FLOW_OK;
+}
+
+/* Takes input. */
+static GstFlowReturn
+convert (GstCudaPreproc *self, GstBuffer *input)
+{
+  pp_plan *plan = NULL;
+  GstBuffer *output = NULL;
+
+  refresh_settings (self);
+  Frame *frame = map_frame (self, input, &plan);
+  if (frame == NULL)
+    return GST_FLOW_ERROR;
+
+  const GstFlowReturn flow =
+      prepare_output (self, frame->input.buffer, plan, &output);
+  if (flow != GST_FLOW_OK) {
+    gst_pp_input_clear (&frame->input);
+    g_free (frame);
+    return flow;
+  }
+  if (!submit_frame (self, frame, plan, output)) {
+    gst_buffer_unref (output);
+    return GST_FLOW_ERROR;
+  }
+  g_queue_push_tail (&self->held, output);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_cuda_preproc_submit_input_buffer (
+    GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  /* The base class is about to renegotiate. */
+  if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
+    drain (self);
+  if (self->flow != GST_FLOW_OK) {
+    gst_buffer_unref (input);
+    return self->flow;
+  }
+
+  const GstFlowReturn flow =
+      GST_BASE_TRANSFORM_CLASS (parent_class)
+          ->submit_input_buffer (trans, is_discont, input);
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
+    self->discont = TRUE;
+    drain (self);
+  }
+  if (flow != GST_FLOW_OK)
+    return flow;
+  return convert (self, g_steal_pointer (&trans->queued_buf));
+}
+
+static GstFlowReturn
+gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  *output = NULL;
+  return push_held (self, self->depth);
+}
+
+/* Never called, since generate_output is ours; without it the base class takes
+ * the element for one that works in place. */
+static GstFlowReturn
+gst_cuda_preproc_transform (
+    GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
+{
+  g_return_val_if_reached (GST_FLOW_NOT_SUPPORTED);
+}
+
+/* caps */
+
+static GstCaps *
+gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
+    GstPadDirection direction, GstCaps *caps, GstCaps *filter)
+{
+  GstPad *other = direction == GST_PAD_SINK
+      ? GST_BASE_TRANSFORM_SRC_PAD (trans)
+      : GST_BASE_TRANSFORM_SINK_PAD (trans);
+  GstCaps *other_template = gst_pad_get_pad_template_caps (other);
+  GstCaps *result =
+      gst_pp_tensor_caps_transform (caps, direction, other_template);
+
+  gst_caps_unref (other_template);
+  if (filter != NULL) {
+    GstCaps *all = result;
+    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (all);
+  }
+  return result;
+}
+
+static GstPpTensorWish
+get_wish (GstCudaPreproc *self)
+{
+  GST_OBJECT_LOCK (self);
+  const GstPpTensorWish wish = gst_pp_settings_wish (&self->settings);
+  GST_OBJECT_UNLOCK (self);
+  return wish;
+}
+
+static GstCaps *
+gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
+    GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  gchar *reason = NULL;
+
+  if (direction == GST_PAD_SRC)
+    return GST_BASE_TRANSFORM_CLASS (parent_class)
+        ->fixate_caps (trans, direction, caps, othercaps);
+
+  const GstPpTensorWish wish = get_wish (self);
+  GstCaps *fixed = gst_pp_tensor_caps_fixate (othercaps, &wish, caps, &reason);
+  if (fixed == NULL) {
+    post_fault (self, GST_PP_FAULT_NEGOTIATION,
+        g_strdup_printf ("Downstream wants %s", reason));
+    g_free (reason);
+    fixed = gst_caps_new_empty ();
+  }
+  gst_caps_unref (othercaps);
+  return fixed;
+}
+
+/* How many frames to hold back: as many as there are streams where frames come
+ * as fast as they are taken, none where someone waits for each. */
+static guint
+choose_depth (GstCudaPreproc *self)
+{
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
+  gboolean live = TRUE, seekable = FALSE;
+
+  if (self->plans.settings.async_depth >= 0)
+    return (guint) self->plans.settings.async_depth;
+  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) <= 0)
+    return 0;
+
+  GstQuery *query = gst_query_new_latency ();
+  if (gst_pad_peer_query (sink, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  if (live)
+    return 0;
+
+  query = gst_query_new_seeking (GST_FORMAT_TIME);
+  if (gst_pad_peer_query (sink, query))
+    gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
+  gst_query_unref (query);
+  return seekable ? (guint) pp_device_streams (self->device) : 0;
+}
+
+static void
+update_depth (GstCudaPreproc *self)
+{
+  const gint fps_n = GST_VIDEO_INFO_FPS_N (&self->plans.info);
+  const gint fps_d = GST_VIDEO_INFO_FPS_D (&self->plans.info);
+
+  self->depth = choose_depth (self);
+  /* Without a framerate nothing bounds the wait; the answer leaves it out. */
+  const GstClockTime held_back = fps_n > 0
+      ? gst_util_uint64_scale (self->depth * GST_SECOND, fps_d, fps_n)
+      : 0;
+
+  GST_OBJECT_LOCK (self);
+  const gboolean changed = self->held_back != held_back;
+  self->held_back = held_back;
+  GST_OBJECT_UNLOCK (self);
+  GST_INFO_OBJECT (self, "holding back %u frames", self->depth);
+  if (changed)
+    gst_element_post_message (
+        GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* Makes room for the largest picture that these caps allow, which is the whole
+ * frame, and for the one that the crop property leaves now. */
+static gboolean
+reserve (GstCudaPreproc *self)
+{
+  const pp_rect frame = { 0, 0, GST_VIDEO_INFO_WIDTH (&self->plans.info),
+    GST_VIDEO_INFO_HEIGHT (&self->plans.info) };
+  GstPpFault fault;
+  gchar *reason = NULL;
+  pp_error error = { PP_OK, "" };
+  pp_plan *now = NULL;
+  pp_plan *whole = gst_pp_plan_cache_make_whole (&self->plans, &fault, &reason);
+
+  if (whole != NULL)
+    now = gst_pp_plan_cache_find (
+        &self->plans, frame.width, frame.height, &frame, &fault, &reason);
+  if (now == NULL) {
+    post_fault (self, fault, reason);
+  } else if (pp_device_reserve (self->device, whole, &error) != PP_OK ||
+      pp_device_reserve (self->device, now, &error) != PP_OK) {
+    post_engine_error (self, &error);
+  }
+  pp_plan_unref (&whole);
+  return now != NULL && error.status == PP_OK;
+}
+
+static gboolean
+gst_cuda_preproc_set_caps (
+    GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  gchar *reason = NULL;
+
+  drain (self);
+  gst_pp_plan_cache_clear (&self->plans);
+  GST_OBJECT_LOCK (self);
+  gst_pp_settings_copy (&self->plans.settings, &self->settings, FALSE);
+  self->plans_serial = self->serial;
+  GST_OBJECT_UNLOCK (self);
+
+  const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
+  if (!gst_video_info_from_caps (&self->plans.info, incaps)) {
+    post_fault (self, GST_PP_FAULT_NEGOTIATION,
+        g_strdup_printf ("Caps are not video: %" GST_PTR_FORMAT, incaps));
+    return FALSE;
+  }
+  if (!gst_pp_tensor_from_caps (outcaps, &wish, &self->plans.tensor, &reason)) {
+    post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
+    return FALSE;
+  }
+  update_depth (self);
+  return reserve (self);
+}
+
+/* allocation */
+
+static gboolean
+gst_cuda_preproc_propose_allocation (
+    GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  const guint inputs = 2 * (guint) pp_device_streams (self->device);
+
+  return gst_pp_propose_allocation (
+      query, self->allocator, MIN (inputs, MAX_INPUTS));
+}
+
+/* Always our own pool: completion travels with its memory. */
+static gboolean
+gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  const GstPpTensor *tensor = &self->plans.tensor;
+  const gsize size = (gsize) tensor->width * tensor->height * tensor->channels *
+      pp_type_size (tensor->type);
+  pp_error error;
+
+  if (gst_pp_decide_allocation (query, self->device, size,
+          self->depth + (guint) pp_device_streams (self->device), &error))
+    return TRUE;
+  post_engine_error (self, &error);
+  return FALSE;
+}
+
+/* events and queries */
+
+/* Nothing waits for a buffer of ours, but whoever asks for one must know. */
+static void
+set_flushing (GstCudaPreproc *self, gboolean flushing)
+{
+  GstBufferPool *pool =
+      gst_base_transform_get_buffer_pool (GST_BASE_TRANSFORM (self));
+
+  if (pool != NULL)
+    gst_buffer_pool_set_flushing (pool, flushing);
+  gst_clear_object (&pool);
+}
+
+static gboolean
+handle_caps (GstCudaPreproc *self, GstEvent *event)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstCaps *caps;
+
+  gst_event_parse_caps (event, &caps);
+  gst_caps_ref (caps);
+  const gboolean handled =
+      GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
+  /* Also where the base class found nothing in common and asked us nothing. */
+  if (!handled && !GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
+    GstCaps *peer =
+        gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SRC_PAD (trans), NULL);
+    post_fault (self, GST_PP_FAULT_NEGOTIATION,
+        g_strdup_printf ("No tensor of %" GST_PTR_FORMAT
+                         " is what downstream takes: %" GST_PTR_FORMAT,
+            caps, peer));
+    gst_clear_caps (&peer);
+  }
+  gst_caps_unref (caps);
+  return handled;
+}
+
+static gboolean
+gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
+    /* The device first: it may still write to what is held. */
+    pp_device_drain (self->device, NULL);
+    discard_held (self);
+    self->flow = GST_FLOW_OK;
+    set_flushing (self, FALSE);
+  } else if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START) {
+    set_flushing (self, TRUE);
+  } else if (GST_EVENT_IS_SERIALIZED (event)) {
+    drain (self);
+  }
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+    return handle_caps (self, event);
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS &&
+      pp_device_drain (self->device, NULL) != PP_OK) {
+    /* The error has been posted; the stream did not end well. */
+    gst_event_unref (event);
+    return FALSE;
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
+}
+
+static gboolean
+answer_latency (GstCudaPreproc *self, GstQuery *query)
+{
+  gboolean live;
+  GstClockTime min, max;
+
+  GST_OBJECT_LOCK (self);
+  const GstClockTime held_back = self->held_back;
+  GST_OBJECT_UNLOCK (self);
+
+  gst_query_parse_latency (query, &live, &min, &max);
+  min += held_back;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += held_back;
+  gst_query_set_latency (query, live, min, max);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_preproc_query (
+    GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
+    drain (self);
+    /* Upstream wants its buffers back. */
+    pp_device_drain (self->device, NULL);
+  } else if (direction == GST_PAD_SINK &&
+      GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
+      gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
+    drain (self);
+  }
+  const gboolean answered =
+      GST_BASE_TRANSFORM_CLASS (parent_class)->query (trans, direction, query);
+  if (answered && direction == GST_PAD_SRC &&
+      GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    return answer_latency (self, query);
+  return answered;
+}
+
+/* states */
+
+static gboolean
+gst_cuda_preproc_start (GstBaseTransform *trans)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  g_atomic_int_set (&self->failed, FALSE);
+  if (!device_is_current (self)) {
+    close_device (self);
+    if (!open_device (self))
+      return FALSE;
+  }
+  self->flow = GST_FLOW_OK;
+  self->discont = FALSE;
+  GST_OBJECT_LOCK (self);
+  gst_pp_stats_init (self->stats);
+  self->held_back = 0;
+  GST_OBJECT_UNLOCK (self);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_preproc_stop (GstBaseTransform *trans)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  pp_device_drain (self->device, NULL);
+  discard_held (self);
+  gst_pp_plan_cache_clear (&self->plans);
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (element);
+
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+    g_atomic_int_set (&self->failed, FALSE);
+    if (!open_device (self))
+      return GST_STATE_CHANGE_FAILURE;
+  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+    set_flushing (self, TRUE);
+  }
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
+      (transition == GST_STATE_CHANGE_NULL_TO_READY &&
+          result == GST_STATE_CHANGE_FAILURE))
+    close_device (self);
+  return result;
+}
+
+/* object */
+
+static void
+gst_cuda_preproc_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_pp_settings_set (&self->settings, id, value);
+  self->serial++;
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_cuda_preproc_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+
+  GST_OBJECT_LOCK (self);
+  if (id == PROP_STATS)
+    g_value_take_boxed (value, gst_pp_stats_to_structure (self->stats));
+  else
+    gst_pp_settings_get (&self->settings, id, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+gst_cuda_preproc_finalize (GObject *object)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+
+  gst_pp_settings_clear (&self->settings);
+  gst_pp_plan_cache_finish (&self->plans);
+  g_free (self->stats);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+
+  GST_DEBUG_CATEGORY_INIT (gst_cuda_preproc_debug, "cudapreproc", 0,
+      "video frames to normalized tensors");
+  gst_pp_meta_register ();
+
+  object_class->set_property = gst_cuda_preproc_set_property;
+  object_class->get_property = gst_cuda_preproc_get_property;
+  object_class->finalize = gst_cuda_preproc_finalize;
+  gst_pp_settings_install (object_class);
+  /**
+   * GstCudaPreproc:stats:
+   *
+   * frames, bytes-up, bytes-down, bytes-staged; overlap, the sum of all stage
+   * times over the wall time; and of the stages upload, kernel and download the
+   * mean, p50, p95 and p99 in microseconds. Counted from READY to PAUSED on.
+   */
+  g_object_class_install_property (object_class, PROP_STATS,
+      g_param_spec_boxed ("stats", "stats",
+          "Frames, bytes, overlap and stage times in microseconds",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_add_static_pad_template (element_class, &src_template);
+  gst_element_class_set_static_metadata (element_class, "CUDA preprocessor",
+      "Filter/Converter/Video/Scaler/Colorspace/Hardware",
+      "Turns video frames into normalized tensors for neural networks",
+      "The cudapreproc authors");
+  element_class->change_state = gst_cuda_preproc_change_state;
+
+  trans_class->start = gst_cuda_preproc_start;
+  trans_class->stop = gst_cuda_preproc_stop;
+  trans_class->transform_caps = gst_cuda_preproc_transform_caps;
+  trans_class->fixate_caps = gst_cuda_preproc_fixate_caps;
+  trans_class->set_caps = gst_cuda_preproc_set_caps;
+  trans_class->propose_allocation = gst_cuda_preproc_propose_allocation;
+  trans_class->decide_allocation = gst_cuda_preproc_decide_allocation;
+  trans_class->sink_event = gst_cuda_preproc_sink_event;
+  trans_class->query = gst_cuda_preproc_query;
+  trans_class->submit_input_buffer = gst_cuda_preproc_submit_input_buffer;
+  trans_class->generate_output = gst_cuda_preproc_generate_output;
+  trans_class->transform = gst_cuda_preproc_transform;
+  trans_class->passthrough_on_same_caps = FALSE;
+}
+
+static void
+gst_cuda_preproc_init (GstCudaPreproc *self)
+{
+  gst_pp_settings_init (&self->settings);
+  gst_pp_plan_cache_init (&self->plans);
+  self->stats = g_new0 (GstPpStats, 1);
+  g_queue_init (&self->held);
+  gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
+  gst_base_transform_set_prefer_passthrough (GST_BASE_TRANSFORM (self), FALSE);
+}

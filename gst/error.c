@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "error.h"
+
+static const struct {
+  GQuark (*domain) (void);
+  gint code;
+  const gchar *remedy;
+} faults[GST_PP_N_FAULTS] = {
+  [GST_PP_FAULT_SETTINGS] = { gst_library_error_quark,
+      GST_LIBRARY_ERROR_SETTINGS,
+      "Set the property to a value that gst-inspect-1.0 cudapreproc allows." },
+  [GST_PP_FAULT_NEGOTIATION] = { gst_core_error_quark,
+      GST_CORE_ERROR_NEGOTIATION,
+      "Make the caps and the element's properties agree, or leave one open." },
+  [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
+      "The element before cudapreproc sends buffers that do not match its "
+      "caps." },
+  [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_NOT_FOUND,
+      "Install or repair the NVIDIA driver, choose another cuda-device-id, or "
+      "use backend=cpu." },
+  [GST_PP_FAULT_NO_MEMORY] = { gst_resource_error_quark,
+      GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+      "Use smaller frames, fewer streams or fewer elements." },
+  [GST_PP_FAULT_DEVICE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
+      "The device is unusable for this element until it goes to READY." },
+};
+
+void
+gst_pp_error_post (
+    GstElement *element, GstPpFault fault, const gchar *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  gchar *text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  gst_element_message_full (element, GST_MESSAGE_ERROR, faults[fault].domain (),
+      faults[fault].code, text, g_strdup (faults[fault].remedy), __FILE__,
+      GST_FUNCTION, __LINE__);
+}
+
+GstPpFault
+gst_pp_fault_from_status (pp_status status)
+{
+  static const GstPpFault fault[] = {
+    [PP_BAD_ARGUMENT] = GST_PP_FAULT_SETTINGS,
+    [PP_NO_DEVICE] = GST_PP_FAULT_NO_DEVICE,
+    [PP_NO_MEMORY] = GST_PP_FAULT_NO_MEMORY,
+    [PP_DEVICE_FAILED] = GST_PP_FAULT_DEVICE,
+  };
+
+  return fault[status];
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Every error that the element posts: one table of domains, codes and what the
+ * user can do.
+ */
+#ifndef GST_PP_ERROR_H
+#define GST_PP_ERROR_H
+
+#include <gst/gst.h>
+
+#include "kernels/preproc.h"
+
+G_BEGIN_DECLS
+
+typedef enum {
+  GST_PP_FAULT_SETTINGS,    /* a property's value */
+  GST_PP_FAULT_NEGOTIATION, /* caps that contradict properties or each other */
+  GST_PP_FAULT_INPUT,       /* a buffer that is not what its caps say */
+  GST_PP_FAULT_NO_DEVICE,
+  GST_PP_FAULT_NO_MEMORY,
+  GST_PP_FAULT_DEVICE,
+  GST_PP_N_FAULTS
+} GstPpFault;
+
+/* Posts an error message whose text names what was wrong and with which value.
+ * Any thread. */
+void gst_pp_error_post (GstElement *element, GstPpFault fault,
+    const gchar *format, ...) G_GNUC_PRINTF (3, 4);
+
+/* The fault that a status of the engine, not PP_OK, stands for. */
+GstPpFault gst_pp_fault_from_status (pp_status status);
+
+G_END_DECLS
+
+#endif

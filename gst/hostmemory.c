@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "hostmemory.h"
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
+#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+
+/* Arena blocks are aligned to this, bytes. */
+#define ARENA_ALIGNMENT 256
+
+/* A root has a block; a share has only a parent and resolves to it. */
+typedef struct {
+  GstMemory memory;
+  pp_arena *arena;
+  pp_backend_id backend;
+  void *block;
+  gsize block_size;
+  guint8 *data;    /* in the block, aligned as asked */
+  pp_job *job;     /* the last that wrote here, or NULL */
+  guint64 padding; /* see pp_task */
+} GstPpMemory;
+
+struct _GstPpAllocator {
+  GstAllocator parent;
+  pp_arena *arena;
+  pp_backend_id backend;
+};
+
+struct _GstPpTensorPool {
+  GstBufferPool parent;
+  GstAllocator *allocator;
+  gsize size;
+  GstAllocationParams params;
+  pp_error error;
+};
+
+G_DEFINE_TYPE (GstPpAllocator, gst_pp_allocator, GST_TYPE_ALLOCATOR)
+G_DEFINE_TYPE (GstPpTensorPool, gst_pp_tensor_pool, GST_TYPE_BUFFER_POOL)
+
+static GstPpMemory *
+root_of (GstMemory *memory)
+{
+  return (GstPpMemory *) (memory->parent != NULL ? memory->parent : memory);
+}
+
+gboolean
+gst_pp_is_memory (GstMemory *memory)
+{
+  return gst_memory_is_type (memory, GST_PP_MEMORY_TYPE);
+}
+
+gboolean
+gst_pp_memory_is_pinned (GstMemory *memory, pp_backend_id backend)
+{
+  return gst_pp_is_memory (memory) && root_of (memory)->backend == backend;
+}
+
+guint8 *
+gst_pp_memory_get_data (GstMemory *memory)
+{
+  return root_of (memory)->data + memory->offset;
+}
+
+guint64 *
+gst_pp_memory_get_padding (GstMemory *memory)
+{
+  return &root_of (memory)->padding;
+}
+
+void
+gst_pp_memory_take_job (GstMemory *memory, pp_job *job)
+{
+  GstPpMemory *root = root_of (memory);
+
+  pp_job_unref (&root->job);
+  root->job = job;
+}
+
+void
+gst_pp_memory_wait (GstMemory *memory)
+{
+  GstPpMemory *root = root_of (memory);
+
+  if (root->job != NULL)
+    pp_job_wait (root->job, NULL);
+}
+
+static gpointer
+memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
+{
+  GstPpMemory *root = root_of (memory);
+  pp_error error;
+
+  if (root->job != NULL && pp_job_wait (root->job, &error) != PP_OK) {
+    GST_WARNING ("tensor was not computed: %s", error.text);
+    return NULL;
+  }
+  if (flags & GST_MAP_WRITE)
+    root->padding = 0;
+  return root->data;
+}
+
+static void
+memory_unmap (GstMemory *memory)
+{
+}
+
+static GstMemory *
+memory_share (GstMemory *memory, gssize offset, gssize size)
+{
+  GstPpMemory *root = root_of (memory);
+  GstPpMemory *share = g_new0 (GstPpMemory, 1);
+
+  if (size == -1)
+    size = (gssize) memory->size - offset;
+  gst_memory_init (GST_MEMORY_CAST (share),
+      GST_MINI_OBJECT_FLAGS (root) | GST_MINI_OBJECT_FLAG_LOCK_READONLY,
+      memory->allocator, GST_MEMORY_CAST (root), memory->maxsize, memory->align,
+      memory->offset + offset, size);
+  return GST_MEMORY_CAST (share);
+}
+
+static gboolean
+memory_is_span (GstMemory *first, GstMemory *second, gsize *offset)
+{
+  if (offset != NULL)
+    *offset = first->offset - first->parent->offset;
+  return gst_pp_memory_get_data (first) + first->size ==
+      gst_pp_memory_get_data (second);
+}
+
+/* Takes prefix, padding and alignment as gst_allocator_alloc does. */
+static GstMemory *
+allocate (GstPpAllocator *allocator, gsize size, GstAllocationParams *params,
+    pp_error *error)
+{
+  const gsize maxsize = size + params->prefix + params->padding;
+  const gsize spare = params->align >= ARENA_ALIGNMENT ? params->align : 0;
+  const gsize block_size = MAX (maxsize + spare, 1);
+  void *block = pp_arena_alloc (allocator->arena, block_size, error);
+
+  if (block == NULL) {
+    GST_ERROR_OBJECT (allocator, "%s", error->text);
+    return NULL;
+  }
+
+  GstPpMemory *memory = g_new0 (GstPpMemory, 1);
+  memory->arena = pp_arena_ref (allocator->arena);
+  memory->backend = allocator->backend;
+  memory->block = block;
+  memory->block_size = block_size;
+  memory->data =
+      (guint8 *) (((guintptr) block + params->align) & ~params->align);
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
+    memset (memory->data, 0, params->prefix);
+  if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
+    memset (memory->data + params->prefix + size, 0, params->padding);
+  gst_memory_init (GST_MEMORY_CAST (memory), params->flags,
+      GST_ALLOCATOR_CAST (allocator), NULL, maxsize, params->align,
+      params->prefix, size);
+  return GST_MEMORY_CAST (memory);
+}
+
+static GstMemory *
+gst_pp_allocator_alloc (
+    GstAllocator *allocator, gsize size, GstAllocationParams *params)
+{
+  pp_error error;
+
+  return allocate (GST_PP_ALLOCATOR (allocator), size, params, &error);
+}
+
+static void
+gst_pp_allocator_free (GstAllocator *allocator, GstMemory *memory)
+{
+  GstPpMemory *self = (GstPpMemory *) memory;
+
+  if (memory->parent == NULL) {
+    if (self->job != NULL)
+      pp_job_free_block_after (
+          self->job, self->arena, self->block, self->block_size);
+    else
+      pp_arena_free (self->arena, self->block, self->block_size);
+    pp_job_unref (&self->job);
+    pp_arena_unref (&self->arena);
+  }
+  g_free (self);
+}
+
+static void
+gst_pp_allocator_finalize (GObject *object)
+{
+  pp_arena_unref (&GST_PP_ALLOCATOR (object)->arena);
+  G_OBJECT_CLASS (gst_pp_allocator_parent_class)->finalize (object);
+}
+
+static void
+gst_pp_allocator_class_init (GstPpAllocatorClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = gst_pp_allocator_finalize;
+  GST_ALLOCATOR_CLASS (klass)->alloc = gst_pp_allocator_alloc;
+  GST_ALLOCATOR_CLASS (klass)->free = gst_pp_allocator_free;
+}
+
+static void
+gst_pp_allocator_init (GstPpAllocator *self)
+{
+  GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
+
+  allocator->mem_type = GST_PP_MEMORY_TYPE;
+  allocator->mem_map = memory_map;
+  allocator->mem_unmap = memory_unmap;
+  allocator->mem_share = memory_share;
+  allocator->mem_is_span = memory_is_span;
+}
+
+GstAllocator *
+gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend)
+{
+  GstPpAllocator *self = g_object_new (GST_TYPE_PP_ALLOCATOR, NULL);
+
+  gst_object_ref_sink (self);
+  self->arena = pp_arena_ref (arena);
+  self->backend = backend;
+  return GST_ALLOCATOR_CAST (self);
+}
+
+static gboolean
+gst_pp_tensor_pool_set_config (GstBufferPool *pool, GstStructure *config)
+{
+  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
+  guint size, min, max;
+
+  if (!gst_buffer_pool_config_get_params (config, NULL, &size, &min, &max))
+    return FALSE;
+  self->size = size;
+  if (!gst_buffer_pool_config_get_allocator (config, NULL, &self->params))
+    gst_allocation_params_init (&self->params);
+  return GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
+      ->set_config (pool, config);
+}
+
+static GstFlowReturn
+gst_pp_tensor_pool_alloc_buffer (
+    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
+  GstMemory *memory = allocate (GST_PP_ALLOCATOR (self->allocator), self->size,
+      &self->params, &self->error);
+
+  if (memory == NULL)
+    return GST_FLOW_ERROR;
+  *buffer = gst_buffer_new ();
+  gst_buffer_append_memory (*buffer, memory);
+  return GST_FLOW_OK;
+}
+
+static GstFlowReturn
+gst_pp_tensor_pool_acquire_buffer (
+    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  const GstFlowReturn flow =
+      GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
+          ->acquire_buffer (pool, buffer, params);
+
+  if (flow == GST_FLOW_OK)
+    gst_pp_memory_wait (gst_buffer_peek_memory (*buffer, 0));
+  return flow;
+}
+
+static void
+gst_pp_tensor_pool_finalize (GObject *object)
+{
+  gst_clear_object (&GST_PP_TENSOR_POOL (object)->allocator);
+  G_OBJECT_CLASS (gst_pp_tensor_pool_parent_class)->finalize (object);
+}
+
+static void
+gst_pp_tensor_pool_class_init (GstPpTensorPoolClass *klass)
+{
+  GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->finalize = gst_pp_tensor_pool_finalize;
+  pool_class->set_config = gst_pp_tensor_pool_set_config;
+  pool_class->alloc_buffer = gst_pp_tensor_pool_alloc_buffer;
+  pool_class->acquire_buffer = gst_pp_tensor_pool_acquire_buffer;
+}
+
+static void
+gst_pp_tensor_pool_init (GstPpTensorPool *self)
+{
+  gst_allocation_params_init (&self->params);
+}
+
+GstBufferPool *
+gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend)
+{
+  GstPpTensorPool *self = g_object_new (GST_TYPE_PP_TENSOR_POOL, NULL);
+
+  gst_object_ref_sink (self);
+  self->allocator = gst_pp_allocator_new (arena, backend);
+  /* Copies of tensors are ordinary memory. */
+  GST_OBJECT_FLAG_SET (self->allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+  return GST_BUFFER_POOL_CAST (self);
+}
+
+void
+gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error)
+{
+  *error = GST_PP_TENSOR_POOL (pool)->error;
+}

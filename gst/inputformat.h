@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * GstVideoInfo, GstVideoMeta and GstVideoCropMeta -> the engine's description
+ * of an image. The only place that knows GStreamer's video formats.
+ */
+#ifndef GST_PP_INPUT_FORMAT_H
+#define GST_PP_INPUT_FORMAT_H
+
+#include <gst/video/video.h>
+
+#include "kernels/preproc.h"
+
+G_BEGIN_DECLS
+
+/* Every format whose components are whole 8- or 16-bit samples and that
+ * GstVideoFormatInfo describes truly, in the order a free source picks from.
+ * Not in it: v216 (its byte order), Y210, Y212 and Y412 (all offsets 0). */
+#define GST_PP_INPUT_FORMATS                                                   \
+  "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, xBGR, ARGB, ABGR, "   \
+  "GBR, GBRA, RGBP, BGRP, NV21, YV12, NV16, NV61, NV24, Y42B, Y444, Y41B, "    \
+  "YUV9, YVU9, YUY2, UYVY, YVYU, VYUY, v308, IYU2, AYUV, VUYA, A420, AV12, "   \
+  "GRAY8, GRAY16_LE, GRAY16_BE, P010_10LE, P010_10BE, P012_LE, P012_BE, "      \
+  "P016_LE, P016_BE, I420_10LE, I420_10BE, I420_12LE, I420_12BE, I422_10LE, "  \
+  "I422_10BE, I422_12LE, I422_12BE, Y444_10LE, Y444_10BE, Y444_12LE, "         \
+  "Y444_12BE, Y444_16LE, Y444_16BE, GBR_10LE, GBR_10BE, GBR_12LE, GBR_12BE, "  \
+  "GBRA_10LE, GBRA_10BE, GBRA_12LE, GBRA_12BE, A420_10LE, A420_10BE, "         \
+  "A422_10LE, A422_10BE, A444_10LE, A444_10BE, ARGB64, ARGB64_LE, "            \
+  "ARGB64_BE, RGBA64_LE, RGBA64_BE, BGRA64_LE, BGRA64_BE, ABGR64_LE, "         \
+  "ABGR64_BE, AYUV64 }"
+
+/* One frame, mapped for reading. */
+typedef struct {
+  GstVideoFrame frame;
+  GstBuffer *buffer; /* owned; NULL: nothing is mapped */
+  pp_view view;
+  gint width, height; /* of the stored frame, which crop meta cuts */
+  pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
+} GstPpInput;
+
+/* Fills format for the frames of info. On FALSE, *reason says which caps field
+ * has which value that cannot be converted; free it. */
+gboolean gst_pp_format_from_video_info (
+    const GstVideoInfo *info, pp_format *format, gchar **reason);
+
+/* Maps buffer and takes over the caller's reference to it, also on failure. On
+ * FALSE, nothing stays mapped and *reason says why; free it. Unmapped by
+ * gst_pp_input_clear, from any thread. */
+gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
+    GstBuffer *buffer, gchar **reason);
+void gst_pp_input_clear (GstPpInput *input);
+
+/* Whether the mapped planes have all the bytes that plan reads. On FALSE,
+ * *reason names the plane and both sizes; free it. */
+gboolean gst_pp_input_check (
+    const GstPpInput *input, const pp_plan *plan, gchar **reason);
+
+/* The memory that plane's first byte lies in; transfer none. */
+GstMemory *gst_pp_input_peek_memory (const GstPpInput *input, guint plane);
+
+G_END_DECLS
+
+#endif

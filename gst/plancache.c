@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "plancache.h"
+
+#include <string.h>
+
+#include "inputformat.h"
+
+void
+gst_pp_plan_cache_init (GstPpPlanCache *cache)
+{
+  memset (cache, 0, sizeof *cache);
+  gst_pp_settings_init (&cache->settings);
+  gst_video_info_init (&cache->info);
+}
+
+void
+gst_pp_plan_cache_clear (GstPpPlanCache *cache)
+{
+  for (guint i = 0; i < GST_PP_PLAN_CACHE_SIZE; i++)
+    pp_plan_unref (&cache->entry[i].plan);
+}
+
+void
+gst_pp_plan_cache_finish (GstPpPlanCache *cache)
+{
+  gst_pp_plan_cache_clear (cache);
+  gst_pp_settings_clear (&cache->settings);
+}
+
+static pp_plan *
+make_plan (GstPpPlanCache *cache, gint width, gint height,
+    const pp_rect *picture, GstPpFault *fault, gchar **reason)
+{
+  pp_spec spec;
+  pp_format format;
+  pp_error error;
+
+  *fault = GST_PP_FAULT_NEGOTIATION;
+  if (!gst_pp_format_from_video_info (&cache->info, &format, reason))
+    return NULL;
+  *fault = GST_PP_FAULT_SETTINGS;
+  if (!gst_pp_settings_to_spec (
+          &cache->settings, &cache->tensor, &spec, reason))
+    return NULL;
+
+  format.width = width;
+  format.height = height;
+  pp_plan *plan = pp_plan_new (&spec, &format, picture, &error);
+  if (plan == NULL) {
+    *fault = gst_pp_fault_from_status (error.status);
+    *reason = g_strdup (error.text);
+  }
+  return plan;
+}
+
+pp_plan *
+gst_pp_plan_cache_find (GstPpPlanCache *cache, gint width, gint height,
+    const pp_rect *picture, GstPpFault *fault, gchar **reason)
+{
+  pp_rect cut = *picture;
+
+  *fault = GST_PP_FAULT_SETTINGS;
+  if (!gst_pp_settings_crop (&cache->settings, &cut, reason))
+    return NULL;
+  for (guint i = 0; i < GST_PP_PLAN_CACHE_SIZE; i++)
+    if (cache->entry[i].plan != NULL && cache->entry[i].width == width &&
+        cache->entry[i].height == height &&
+        memcmp (&cache->entry[i].picture, &cut, sizeof cut) == 0)
+      return cache->entry[i].plan;
+
+  pp_plan *plan = make_plan (cache, width, height, &cut, fault, reason);
+  if (plan == NULL)
+    return NULL;
+  const guint slot = cache->next++ % GST_PP_PLAN_CACHE_SIZE;
+  pp_plan_unref (&cache->entry[slot].plan);
+  cache->entry[slot].plan = plan;
+  cache->entry[slot].width = width;
+  cache->entry[slot].height = height;
+  cache->entry[slot].picture = cut;
+  return plan;
+}
+
+pp_plan *
+gst_pp_plan_cache_make_whole (
+    GstPpPlanCache *cache, GstPpFault *fault, gchar **reason)
+{
+  return make_plan (cache, GST_VIDEO_INFO_WIDTH (&cache->info),
+      GST_VIDEO_INFO_HEIGHT (&cache->info), NULL, fault, reason);
+}

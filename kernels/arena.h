@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Pinned memory, and the context it belongs to: what outlives a device.
+ */
+#ifndef PP_ARENA_H
+#define PP_ARENA_H
+
+#include "backend.h"
+
+/* Opens the backend's device index. NULL with the backend's error. */
+pp_arena *pp_arena_new (const pp_backend *backend, int index, pp_error *error);
+
+/* Lives as long as the arena. */
+pp_context *pp_arena_context (pp_arena *arena);
+
+#endif

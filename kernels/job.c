@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A job's life: made by pp_submit, ended by the completion thread, counted.
+ */
+
+#include "engine.h"
+
+#include <stdlib.h>
+
+pp_job *
+pp_job_new (const pp_device *device, const pp_task *task)
+{
+  pp_job *job = calloc (1, sizeof *job);
+
+  if (job == NULL)
+    return NULL;
+  job->references = 1;
+  job->device = device;
+  job->task = *task;
+  job->plan = pp_plan_ref (task->plan);
+  if (task->after != NULL)
+    pp_job_ref (task->after);
+  pthread_mutex_init (&job->lock, NULL);
+  pthread_cond_init (&job->cond, NULL);
+  return job;
+}
+
+pp_job *
+pp_job_ref (pp_job *job)
+{
+  __atomic_fetch_add (&job->references, 1, __ATOMIC_RELAXED);
+  return job;
+}
+
+void
+pp_job_unref (pp_job **address)
+{
+  pp_job *job = *address;
+
+  *address = NULL;
+  if (job == NULL ||
+      __atomic_sub_fetch (&job->references, 1, __ATOMIC_ACQ_REL) > 0)
+    return;
+  pp_plan_unref (&job->plan);
+  pp_job_unref (&job->task.after);
+  pthread_cond_destroy (&job->cond);
+  pthread_mutex_destroy (&job->lock);
+  free (job);
+}
+
+bool
+pp_job_query (pp_job *job)
+{
+  pthread_mutex_lock (&job->lock);
+  const bool ended = job->ended;
+  pthread_mutex_unlock (&job->lock);
+  return ended;
+}
+
+pp_status
+pp_job_wait (pp_job *job, pp_error *error)
+{
+  pthread_mutex_lock (&job->lock);
+  while (!job->ended)
+    pthread_cond_wait (&job->cond, &job->lock);
+  pthread_mutex_unlock (&job->lock);
+
+  if (job->error.status != PP_OK && error != NULL)
+    *error = job->error;
+  return job->error.status;
+}
+
+void
+pp_job_free_block_after (pp_job *job, pp_arena *arena, void *block, size_t size)
+{
+  pthread_mutex_lock (&job->lock);
+  const bool ended = job->ended;
+  if (!ended)
+    job->orphan = (struct orphan){ pp_arena_ref (arena), block, size };
+  pthread_mutex_unlock (&job->lock);
+  if (ended)
+    pp_arena_free (arena, block, size);
+}
+
+void
+pp_job_release_input (pp_job *job)
+{
+  if (job->input_released)
+    return;
+  job->input_released = true;
+  if (job->task.input_done != NULL)
+    job->task.input_done (job->task.user);
+}
+
+void
+pp_job_end (pp_job *job)
+{
+  const bool failed = job->error.status != PP_OK;
+
+  pp_job_release_input (job);
+  if (job->task.done != NULL)
+    job->task.done (job->task.user, &job->info, failed ? &job->error : NULL);
+  pp_job_unref (&job->task.after);
+  pp_plan_unref (&job->plan);
+
+  pthread_mutex_lock (&job->lock);
+  job->ended = true;
+  struct orphan orphan = job->orphan;
+  pthread_cond_broadcast (&job->cond);
+  pthread_mutex_unlock (&job->lock);
+  if (orphan.arena != NULL) {
+    pp_arena_free (orphan.arena, orphan.block, orphan.size);
+    pp_arena_unref (&orphan.arena);
+  }
+}

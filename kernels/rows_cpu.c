@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The loops of the CPU backend's kernel, each over one row, written so that the
+ * compiler vectorises them.
+ *
+ * The order of float operations is the reference's; sums start with their first
+ * product instead of +0, which can only change the sign of a zero.
+ */
+#include "rows_cpu.h"
+
+#include <string.h>
+
+/* Contraction to fused multiply-adds cannot be forbidden from here (gcc ignores
+ * the pragma): the build passes -ffp-contract=off. */
+#ifdef __FAST_MATH__
+#error "-ffast-math breaks the identity with the reference"
+#endif
+
+/* A clone of a function for each x86-64 level, chosen when the library is
+ * loaded. It takes a compiler that knows the levels and a loader that knows
+ * indirect functions; thread sanitizer is not up yet when these are resolved.
+ */
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&        \
+    !defined(__SANITIZE_THREAD__) && __GNUC__ >= 12
+#define PP_CLONES                                                              \
+  __attribute__ ((                                                             \
+      target_clones ("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define PP_CLONES
+#endif
+
+/* Inlined into every clone, where it is compiled for the clone's level. */
+#define PP_INLINE static inline __attribute__ ((always_inline))
+
+/* Samples that vertical sums are made of at a time: the sums stay in the
+ * first-level cache while all taps are added. */
+#define TILE 2048
+
+/* vertical sums */
+
+PP_INLINE float
+load_sample (const uint8_t *at, int bytes, const pp_sample_code *code)
+{
+  if (bytes == 1)
+    return (float) *at;
+  uint16_t sample;
+  memcpy (&sample, at, sizeof sample);
+  if (code->swap)
+    sample = (uint16_t) (sample << 8 | sample >> 8);
+  return (float) (int32_t) ((uint32_t) sample >> code->shift & code->mask);
+}
+
+/* Adds n_taps, a constant, rows to n sums; first: there is nothing yet. */
+PP_INLINE void
+add_rows (float *restrict sums, const uint8_t *const *rows,
+    const float *weights, int n_taps, bool first, size_t start, int n,
+    int bytes, const pp_sample_code *code)
+{
+  const uint8_t *row[4];
+  float weight[4];
+  for (int j = 0; j < n_taps; j++) {
+    row[j] = rows[j] + start * (size_t) bytes;
+    weight[j] = weights[j];
+  }
+  const pp_sample_code local = *code;
+  for (int i = 0; i < n; i++) {
+    float sum = weight[0] * load_sample (row[0] + i * bytes, bytes, &local);
+    if (!first)
+      sum = sums[i] + sum;
+    for (int j = 1; j < n_taps; j++)
+      sum = sum + weight[j] * load_sample (row[j] + i * bytes, bytes, &local);
+    sums[i] = sum;
+  }
+}
+
+/* The taps left over by four come first, so that all others go by fours. */
+PP_INLINE void
+sum_rows (float *restrict sums, const uint8_t *const *rows,
+    const float *weights, int n_taps, int n_samples, int bytes,
+    const pp_sample_code *code)
+{
+  for (int start = 0; start < n_samples; start += TILE) {
+    const int n = n_samples - start < TILE ? n_samples - start : TILE;
+    float *tile = sums + start;
+    int j = (n_taps - 1) % 4 + 1;
+    if (j == 1)
+      add_rows (tile, rows, weights, 1, true, start, n, bytes, code);
+    else if (j == 2)
+      add_rows (tile, rows, weights, 2, true, start, n, bytes, code);
+    else if (j == 3)
+      add_rows (tile, rows, weights, 3, true, start, n, bytes, code);
+    else
+      add_rows (tile, rows, weights, 4, true, start, n, bytes, code);
+    for (; j < n_taps; j += 4)
+      add_rows (tile, rows + j, weights + j, 4, false, start, n, bytes, code);
+  }
+}
+
+PP_CLONES static void
+sum_rows_1 (float *restrict sums, const uint8_t *const *rows,
+    const float *weights, int n_taps, int n_samples, const pp_sample_code *code)
+{
+  sum_rows (sums, rows, weights, n_taps, n_samples, 1, code);
+}
+
+PP_CLONES static void
+sum_rows_2 (float *restrict sums, const uint8_t *const *rows,
+    const float *weights, int n_taps, int n_samples, const pp_sample_code *code)
+{
+  sum_rows (sums, rows, weights, n_taps, n_samples, 2, code);
+}
+
+void
+pp_sum_rows (float *sums, const uint8_t *const *rows, const float *weights,
+    int n_taps, int n_samples, const pp_sample_code *code)
+{
+  if (code->bytes == 1)
+    sum_rows_1 (sums, rows, weights, n_taps, n_samples, code);
+  else
+    sum_rows_2 (sums, rows, weights, n_taps, n_samples, code);
+}
+
+/* horizontal sums */
+
+/* Adds n_taps, a constant, taps to each of n columns. */
+PP_INLINE void
+add_columns (float *restrict sums, const float *restrict row,
+    const int32_t *restrict offset, int step, const float *restrict weight,
+    int n_taps, bool first, int n)
+{
+  for (int x = 0; x < n; x++) {
+    float sum = weight[x] * row[offset[x]];
+    if (!first)
+      sum = sums[x] + sum;
+    for (int j = 1; j < n_taps; j++)
+      sum = sum + weight[(size_t) j * n + x] * (row + j * step)[offset[x]];
+    sums[x] = sum;
+  }
+}
+
+PP_CLONES void
+pp_sum_columns (float *restrict sums, const float *restrict row,
+    const int32_t *restrict offset, int step, const float *restrict weight,
+    int n_taps, int n)
+{
+  int j = (n_taps - 1) % 4 + 1;
+  if (j == 1)
+    add_columns (sums, row, offset, step, weight, 1, true, n);
+  else if (j == 2)
+    add_columns (sums, row, offset, step, weight, 2, true, n);
+  else if (j == 3)
+    add_columns (sums, row, offset, step, weight, 3, true, n);
+  else
+    add_columns (sums, row, offset, step, weight, 4, true, n);
+  for (; j < n_taps; j += 4)
+    add_columns (sums, row + (size_t) j * step, offset, step,
+        weight + (size_t) j * n, 4, false, n);
+}
+
+/* sparse reading */
+
+PP_INLINE uint32_t
+load_word (const uint8_t *from)
+{
+  return (uint32_t) from[0] | (uint32_t) from[1] << 8 |
+      (uint32_t) from[2] << 16 | (uint32_t) from[3] << 24;
+}
+
+/* Not cloned: gather instructions are slower than single loads here. */
+void
+pp_fetch_words (uint32_t *restrict words, const uint8_t *row,
+    const int32_t *restrict offset, int n_whole, int n, int reach)
+{
+  for (int x = 0; x < n_whole; x++)
+    words[x] = load_word (row + offset[x]);
+  for (int x = n_whole; x < n; x++) {
+    words[x] = 0;
+    for (int i = 0; i < PP_WORD && offset[x] + i < reach; i++)
+      words[x] |= (uint32_t) row[offset[x] + i] << 8 * i;
+  }
+}
+
+PP_INLINE void
+add_words (float *restrict sums, const uint32_t *restrict words, float weight,
+    bool first, bool swap, int shift, uint32_t mask, int n)
+{
+  for (int x = 0; x < n; x++) {
+    uint32_t word = words[x];
+    if (swap)
+      word = (word >> 8 & 0x00ff00ff) | (word << 8 & 0xff00ff00);
+    const float product = weight * (float) (int32_t) (word >> shift & mask);
+    sums[x] = first ? product : sums[x] + product;
+  }
+}
+
+PP_CLONES void
+pp_add_words (float *restrict sums, const uint32_t *restrict words,
+    float weight, bool first, const pp_sample_code *code, int n)
+{
+  const int shift = code->shift;
+  const uint32_t mask = code->mask;
+  if (code->swap && first)
+    add_words (sums, words, weight, true, true, shift, mask, n);
+  else if (code->swap)
+    add_words (sums, words, weight, false, true, shift, mask, n);
+  else if (first)
+    add_words (sums, words, weight, true, false, shift, mask, n);
+  else
+    add_words (sums, words, weight, false, false, shift, mask, n);
+}
+
+PP_CLONES void
+pp_add_weighted (float *restrict sums, const float *restrict values,
+    const float *restrict weight, bool first, int n)
+{
+  if (first)
+    for (int x = 0; x < n; x++)
+      sums[x] = weight[x] * values[x];
+  else
+    for (int x = 0; x < n; x++)
+      sums[x] = sums[x] + weight[x] * values[x];
+}
+
+/* colour */
+
+PP_INLINE float
+clamp (float value, float low, float high)
+{
+  value = value > low ? value : low;
+  return value < high ? value : high;
+}
+
+PP_CLONES void
+pp_mix (float *restrict shade, const float *restrict a, const float *restrict b,
+    const float *restrict c, const float *restrict m, int n)
+{
+  const float m0 = m[0], m1 = m[1], m2 = m[2], m3 = m[3];
+  for (int x = 0; x < n; x++)
+    shade[x] = clamp (((m0 * a[x] + m1 * b[x]) + m2 * c[x]) + m3, 0.f, 255.f);
+}
+
+/* What mix gives where only one factor is not zero. */
+PP_CLONES void
+pp_mix_one (float *restrict shade, const float *restrict a, float factor,
+    float constant, int n)
+{
+  for (int x = 0; x < n; x++)
+    shade[x] = clamp (factor * a[x] + constant, 0.f, 255.f);
+}
+
+PP_CLONES void
+pp_mix_gray (float *restrict r, const float *restrict g,
+    const float *restrict b, const float *restrict factor, int n)
+{
+  const float f0 = factor[0], f1 = factor[1], f2 = factor[2];
+  for (int x = 0; x < n; x++)
+    r[x] = (f0 * r[x] + f1 * g[x]) + f2 * b[x];
+}
+
+/* elements */
+
+/* Nearest even, overflow to infinity; as pp_float16, but without a branch. */
+PP_INLINE uint16_t
+half_bits (float value)
+{
+  uint32_t bits, sum_bits;
+  memcpy (&bits, &value, sizeof bits);
+  const uint32_t sign = bits >> 16 & 0x8000;
+  const uint32_t magnitude = bits & 0x7fffffff;
+  /* The exponent's bias goes from 127 to 15; the 13 bits that fall away round
+   * up if they are more than half, or half and the last bit kept is odd. */
+  const uint32_t normal =
+      (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+  /* Halves below 2^-14 are multiples of 2^-24, as floats from 1/2 on are: the
+   * addition rounds. */
+  float sum;
+  memcpy (&sum, &magnitude, sizeof sum);
+  sum = sum + 0.5f;
+  memcpy (&sum_bits, &sum, sizeof sum_bits);
+  const uint32_t subnormal = sum_bits - 0x3f000000;
+  uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
+  half = magnitude < 143u << 23 ? half : 0x7c00; /* 2^16 and more */
+  return (uint16_t) (sign | half);
+}
+
+PP_CLONES void
+pp_store_float32 (void *elements, const float *restrict shade,
+    const pp_scaling *scaling, int n)
+{
+  float *restrict element = elements;
+  const float mul = scaling->mul, add = scaling->add;
+  for (int x = 0; x < n; x++)
+    element[x] = shade[x] * mul + add;
+}
+
+PP_CLONES void
+pp_store_float16 (void *elements, const float *restrict shade,
+    const pp_scaling *scaling, int n)
+{
+  uint16_t *restrict element = elements;
+  const float mul = scaling->mul, add = scaling->add;
+  for (int x = 0; x < n; x++)
+    element[x] = half_bits (shade[x] * mul + add);
+}
+
+/* uint8 and int8: the low byte is the same. */
+PP_CLONES void
+pp_store_integer (void *elements, const float *restrict shade,
+    const pp_scaling *scaling, int n)
+{
+  uint8_t *restrict element = elements;
+  const float mul = scaling->mul, add = scaling->add;
+  /* Floats from 2^23 to 2^24 are integers: adding 1.5 * 2^23 to a value below
+   * 2^22 rounds it half to even and leaves it in the low bits. */
+  const float magic = 12582912.f;
+  const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
+  const float lo = scaling->lo, hi = scaling->hi;
+  for (int x = 0; x < n; x++) {
+    const float sum = clamp (shade[x] * mul + add, lo, hi) + magic;
+    uint32_t bits;
+    memcpy (&bits, &sum, sizeof bits);
+    element[x] = (uint8_t) (bits + offset);
+  }
+}
+
+/* Here size is a constant. */
+PP_INLINE void
+scatter (uint8_t *restrict to, const uint8_t *restrict from, size_t size,
+    size_t stride, int n)
+{
+  for (size_t x = 0; x < (size_t) n; x++)
+    memcpy (to + x * stride * size, from + x * size, size);
+}
+
+void
+pp_scatter (void *to, const void *from, size_t size, size_t stride, int n)
+{
+  if (size == 1)
+    scatter (to, from, 1, stride, n);
+  else if (size == 2)
+    scatter (to, from, 2, stride, n);
+  else
+    scatter (to, from, 4, stride, n);
+}
+
+#define DEFINE_INTERLEAVE(type)                                                \
+  PP_CLONES static void interleave_##type (type *restrict to,                  \
+      const type *restrict a, const type *restrict b, const type *restrict c,  \
+      int n)                                                                   \
+  {                                                                            \
+    for (int x = 0; x < n; x++) {                                              \
+      to[3 * x] = a[x];                                                        \
+      to[3 * x + 1] = b[x];                                                    \
+      to[3 * x + 2] = c[x];                                                    \
+    }                                                                          \
+  }
+
+DEFINE_INTERLEAVE (uint8_t)
+DEFINE_INTERLEAVE (uint16_t)
+DEFINE_INTERLEAVE (uint32_t)
+
+void
+pp_interleave (
+    void *to, const void *a, const void *b, const void *c, size_t size, int n)
+{
+  if (size == 1)
+    interleave_uint8_t (to, a, b, c, n);
+  else if (size == 2)
+    interleave_uint16_t (to, a, b, c, n);
+  else
+    interleave_uint32_t (to, a, b, c, n);
+}

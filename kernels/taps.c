@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A resampling filter and one axis' geometry -> tap table.
+ *
+ * Positions are integers over one denominator, so that ties and window borders
+ * are exact at any size; a weight is computed in double from one division.
+ */
+#include "taps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Weights below this are none: sin (pi) is not 0, and lanczos at whole ratios
+ * would have five taps for one. */
+#define LEAST_WEIGHT 0x1p-40
+#define MAX_KERNEL 7 /* samples of the widest denoising kernel */
+#define PI 3.14159265358979323846
+
+/* Positions, counted from the rectangle's first sample, in 1/unit samples. With
+ * the sizes that plan.c lets through, 2^15 samples and 2^30 outputs, unit is at
+ * most 2^33 and no position over 2^49. */
+struct grid {
+  int samples;
+  int64_t unit;
+  int64_t centre; /* of the first output */
+  int64_t half;   /* half of what an output covers; centres are 2 half apart */
+};
+
+/* One output's weights, one for each sample of the rectangle. Those outside of
+ * [first, end) are 0. */
+struct row {
+  double *weight;
+  int samples;
+  int first, end;
+};
+
+struct filter {
+  /* Fills an empty row for an output at centre; unnormalised. */
+  void (*fill) (const struct filter *filter, bool antialias,
+      const struct grid *grid, int64_t centre, struct row *row);
+  int radius;                         /* samples */
+  double (*weight) (double x);        /* x in samples from the centre */
+  double (*smooth_weight) (double x); /* the same with antialias */
+};
+
+static void
+row_clear (struct row *row)
+{
+  for (int i = row->first; i < row->end; i++)
+    row->weight[i] = 0;
+  row->first = row->samples;
+  row->end = 0;
+}
+
+/* Samples beyond the border are the edge sample. */
+static void
+row_add (struct row *row, int64_t sample, double weight)
+{
+  const int last = row->samples - 1;
+  const int i = sample < 0 ? 0 : sample > last ? last : (int) sample;
+
+  row->weight[i] += weight;
+  if (i < row->first)
+    row->first = i;
+  if (i >= row->end)
+    row->end = i + 1;
+}
+
+/* Drops what weighs nothing and makes the sum 1. */
+static void
+row_normalize (struct row *row)
+{
+  double sum = 0;
+
+  for (int i = row->first; i < row->end; i++) {
+    if (fabs (row->weight[i]) < LEAST_WEIGHT)
+      row->weight[i] = 0;
+    sum += row->weight[i];
+  }
+  while (row->weight[row->first] == 0)
+    row->first++;
+  while (row->weight[row->end - 1] == 0)
+    row->end--;
+  for (int i = row->first; i < row->end; i++)
+    row->weight[i] /= sum;
+}
+
+static double
+triangle (double x)
+{
+  return fmax (1 - fabs (x), 0);
+}
+
+/* Keys, Cubic convolution interpolation for digital image processing, 1981. */
+static double
+keys (double x, double a)
+{
+  x = fabs (x);
+  if (x < 1)
+    return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2)
+    return (((x - 5) * x + 8) * x - 4) * a;
+  return 0;
+}
+
+/* OpenCV's and torch's. */
+static double
+keys_sharp (double x)
+{
+  return keys (x, -0.75);
+}
+
+/* Pillow's, and torch's with antialias. */
+static double
+keys_smooth (double x)
+{
+  return keys (x, -0.5);
+}
+
+static double
+sinc (double x)
+{
+  return x == 0 ? 1 : sin (PI * x) / (PI * x);
+}
+
+static double
+lanczos (double x)
+{
+  return fabs (x) < 3 ? sinc (x) * sinc (x / 3) : 0;
+}
+
+static int64_t
+floor_divide (int64_t a, int64_t b)
+{
+  return a / b - (a % b < 0);
+}
+
+static void
+fill_nearest (const struct filter *filter, bool antialias,
+    const struct grid *grid, int64_t centre, struct row *row)
+{
+  (void) filter;
+  (void) antialias;
+  row_add (row, floor_divide (centre, grid->unit), 1);
+}
+
+/* A sample weighs as much of the output as it covers. Only cosited chroma can
+ * reach beyond the border. */
+static void
+fill_area (const struct filter *filter, bool antialias, const struct grid *grid,
+    int64_t centre, struct row *row)
+{
+  const int64_t from = centre - grid->half, to = centre + grid->half;
+
+  (void) filter;
+  (void) antialias;
+  for (int64_t i = floor_divide (from, grid->unit); i * grid->unit < to; i++) {
+    const int64_t left = i * grid->unit, right = left + grid->unit;
+    const int64_t covered =
+        (right < to ? right : to) - (left > from ? left : from);
+
+    row_add (row, i, (double) covered / (2. * grid->half));
+  }
+}
+
+/* Without antialias the window is the filter's own and what lies outside is the
+ * edge sample (OpenCV); with it the window grows with the scale and what lies
+ * outside is dropped (Pillow). */
+static void
+fill_window (const struct filter *filter, bool antialias,
+    const struct grid *grid, int64_t centre, struct row *row)
+{
+  const int64_t unit = grid->unit;
+  const int64_t step =
+      antialias && 2 * grid->half > unit ? 2 * grid->half : unit;
+  const int64_t reach = 2 * filter->radius * step;
+  int64_t from = floor_divide (2 * centre - reach + unit, 2 * unit);
+  int64_t to = floor_divide (2 * centre + reach + unit, 2 * unit);
+
+  if (antialias) {
+    from = from < 0 ? 0 : from;
+    to = to > grid->samples ? grid->samples : to;
+  }
+  for (int64_t i = from; i < to; i++) {
+    const double x = (double) ((2 * i + 1) * unit - 2 * centre) / (2. * step);
+
+    row_add (
+        row, i, antialias ? filter->smooth_weight (x) : filter->weight (x));
+  }
+}
+
+static const struct filter filters[] = {
+  [PP_METHOD_NEAREST] = { fill_nearest, 0, NULL, NULL },
+  [PP_METHOD_BILINEAR] = { fill_window, 1, triangle, triangle },
+  [PP_METHOD_BICUBIC] = { fill_window, 2, keys_sharp, keys_smooth },
+  [PP_METHOD_LANCZOS] = { fill_window, 3, lanczos, lanczos },
+  [PP_METHOD_AREA] = { fill_area, 1, NULL, NULL },
+};
+
+/* What OpenCV's GaussianBlur takes for sigma 0. */
+static const double fixed_kernels[][MAX_KERNEL] = {
+  [1] = { 1 },
+  [3] = { 1, 2, 1 },
+  [5] = { 1, 4, 6, 4, 1 },
+  [7] = { 2, 7, 14, 18, 14, 7, 2 },
+};
+
+static double
+gaussian (double x)
+{
+  return exp (-x * x / 2);
+}
+
+/* Fills kernel and returns its size: 1 for no denoising. */
+static int
+make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
+{
+  const int size = spec->denoise == PP_DENOISE_NONE ? 1 : spec->denoise_size;
+  const double sigma = spec->denoise_sigma;
+  const bool fixed = size == 1 || sigma == 0;
+  double sum = 0;
+
+  for (int i = 0; i < size; i++) {
+    kernel[i] =
+        fixed ? fixed_kernels[size][i] : gaussian ((i - size / 2) / sigma);
+    sum += kernel[i];
+  }
+  for (int i = 0; i < size; i++)
+    kernel[i] /= sum;
+  return size;
+}
+
+/* Reflect-101: ... 2 1 | 0 1 2 ... n-1 | n-2 ...; also more than once. */
+static int
+reflect (int sample, int samples)
+{
+  if (samples == 1)
+    return 0;
+
+  const int period = 2 * (samples - 1);
+  const int i = abs (sample) % period;
+
+  return i < samples ? i : period - i;
+}
+
+/* The weights on the samples as they were before denoising. to is empty. */
+static void
+convolve (
+    const struct row *from, const double *kernel, int size, struct row *to)
+{
+  for (int i = from->first; i < from->end; i++)
+    for (int k = 0; k < size; k++)
+      row_add (to, reflect (i + k - size / 2, from->samples),
+          from->weight[i] * kernel[k]);
+}
+
+int
+pp_axis_samples (const pp_axis_geometry *axis)
+{
+  const int last = axis->start + axis->length - 1;
+
+  return (last >> axis->sub) - (axis->start >> axis->sub) + 1;
+}
+
+static struct grid
+make_grid (const pp_axis_geometry *axis)
+{
+  const int64_t pixel = 2 * (int64_t) axis->resized; /* in positions */
+  const int pixels = 1 << axis->sub;                 /* a sample */
+  /* Where the rectangle starts in its first sample, and the way from the sample
+   * that covers its pixels evenly to the cosited one. */
+  const int phase = axis->start & (pixels - 1);
+  const int64_t shift = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
+
+  return (struct grid){
+    .samples = pp_axis_samples (axis),
+    .unit = pixel * pixels,
+    .centre = (2 * (int64_t) axis->first_out + 1) * axis->length +
+        phase * pixel + shift,
+    .half = axis->length,
+  };
+}
+
+/* More taps than any output has, denoising included. */
+static int
+count_bound (
+    const struct filter *filter, const struct grid *grid, int kernel_size)
+{
+  const int64_t step =
+      2 * grid->half > grid->unit ? 2 * grid->half : grid->unit;
+  const int64_t bound =
+      2 * filter->radius * step / grid->unit + 2 + kernel_size - 1;
+
+  return bound < grid->samples ? (int) bound : grid->samples;
+}
+
+/* Writes an output's taps; n_taps grows to the most of any. */
+static void
+put_row (pp_taps *taps, int i, const struct row *row)
+{
+  const int count = row->end - row->first;
+
+  taps->first[i] = row->first;
+  for (int j = 0; j < count; j++)
+    taps->weight[(size_t) j * taps->n_out + i] =
+        (float) row->weight[row->first + j];
+  if (count > taps->n_taps)
+    taps->n_taps = count;
+}
+
+/* All n_taps samples must lie before end, the last that weighs something: where
+ * they do not, taps that weigh nothing come first. */
+static void
+move_inside (pp_taps *taps, int end)
+{
+  for (int i = 0; i < taps->n_out; i++) {
+    const int excess = taps->first[i] + taps->n_taps - end;
+
+    if (excess <= 0)
+      continue;
+    taps->first[i] -= excess;
+    for (int j = taps->n_taps - 1; j >= 0; j--)
+      taps->weight[(size_t) j * taps->n_out + i] = j < excess
+          ? 0
+          : taps->weight[(size_t) (j - excess) * taps->n_out + i];
+  }
+}
+
+bool
+pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
+{
+  const struct filter *filter = &filters[spec->method];
+  const struct grid grid = make_grid (axis);
+  double kernel[MAX_KERNEL];
+  const int kernel_size = make_kernel (spec, kernel);
+  const size_t bound = count_bound (filter, &grid, kernel_size);
+  double *weights = calloc (2 * (size_t) grid.samples, sizeof *weights);
+  struct row plain = { weights, grid.samples, 0, 0 };
+  struct row denoised = { weights + grid.samples, grid.samples, 0, 0 };
+  int end = 0; /* of what any output weighs */
+
+  *taps = (pp_taps){ .n_out = axis->n_out };
+  taps->first = calloc (axis->n_out, sizeof *taps->first);
+  taps->weight = calloc (bound * axis->n_out, sizeof *taps->weight);
+  if (!weights || !taps->first || !taps->weight) {
+    free (weights);
+    pp_taps_clear (taps);
+    return false;
+  }
+
+  for (int i = 0; i < axis->n_out; i++) {
+    row_clear (&plain);
+    filter->fill (filter, spec->antialias, &grid,
+        grid.centre + 2 * grid.half * i, &plain);
+    row_normalize (&plain);
+    if (kernel_size > 1) {
+      row_clear (&denoised);
+      convolve (&plain, kernel, kernel_size, &denoised);
+      row_normalize (&denoised);
+    }
+
+    const struct row *row = kernel_size > 1 ? &denoised : &plain;
+
+    put_row (taps, i, row);
+    end = row->end > end ? row->end : end;
+  }
+  move_inside (taps, end);
+  free (weights);
+  return true;
+}
+
+void
+pp_taps_clear (pp_taps *taps)
+{
+  free (taps->first);
+  free (taps->weight);
+  *taps = (pp_taps){ 0 };
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * checkkern: every kernel against the reference, bit by bit, after dav1d's
+ * checkasm. The CPU kernel always, the GPU's where a device opens.
+ *
+ *   checkkern                 the walk over all formats, methods, types and
+ *                             layouts, then some random cases
+ *   checkkern --long          many random cases
+ *   checkkern --self-test     kernels broken on purpose, all to be caught
+ *   checkkern --bench         times, of what was found right
+ */
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "checkbench.h"
+#include "checkrun.h"
+
+/* Random cases after the walk. */
+#define COUNT 4000
+#define COUNT_LONG 200000
+/* Cases that a broken kernel may pass before it must have been caught. */
+#define SELF_TEST_CASES 2000
+/* Mismatches that are printed in full. */
+#define MOST_REPORTS 5
+
+typedef struct options {
+  uint64_t seed;
+  int count, only; /* only: -1 for all */
+  bool cpu_only, self_test, bench;
+} options;
+
+typedef struct totals {
+  int passed, failed;
+} totals;
+
+static void
+count (totals *totals, bool good)
+{
+  totals->passed += good;
+  totals->failed += !good;
+}
+
+static void
+check_number (
+    const options *options, int number, pp_device *device, totals *totals)
+{
+  FILE *report = totals->failed < MOST_REPORTS ? stdout : NULL;
+  pp_arena *arena = device ? pp_device_arena (device) : NULL;
+  check_case check;
+  check_run run;
+  const check_random random = check_case_init (&check, options->seed, number);
+  if (!check_run_init (&run, &check, random, arena, report)) {
+    count (totals, false);
+  } else {
+    count (totals, check_cpu (&run));
+    if (device)
+      count (totals, check_device (&run, device));
+  }
+  check_run_clear (&run);
+}
+
+static int
+check_all (const options *options, pp_device *device)
+{
+  const int first = options->only >= 0 ? options->only : 0;
+  const int last = options->only >= 0 ? options->only + 1
+                                      : check_walk_length () + options->count;
+  totals totals = { 0, 0 };
+  for (int i = first; i < last; i++)
+    check_number (options, i, device, &totals);
+  printf ("%d passed, %d failed\n", totals.passed, totals.failed);
+  return totals.failed > 0;
+}
+
+/* Which case catches the fault; -1 if none does. */
+static int
+caught_by (const options *options, broken_fault fault)
+{
+  /* What should pass is reported when it does not. */
+  FILE *report = fault == BROKEN_NONE ? stdout : NULL;
+  for (int i = 0; i < SELF_TEST_CASES; i++) {
+    check_case check;
+    check_run run;
+    const check_random random = check_case_init (&check, options->seed, i);
+    const bool good = check_run_init (&run, &check, random, NULL, report) &&
+        check_broken (&run, fault);
+    check_run_clear (&run);
+    if (!good)
+      return i;
+  }
+  return -1;
+}
+
+static int
+self_test (const options *options)
+{
+  totals totals = { 0, 0 };
+  for (int f = 0; f < N_BROKEN; f++) {
+    const broken_fault fault = (broken_fault) f;
+    const int number = caught_by (options, fault);
+    const bool good = (number >= 0) == (fault != BROKEN_NONE);
+    count (&totals, good);
+    printf ("%s %s: ", good ? "ok    " : "FAILED", broken_name (fault));
+    if (number >= 0)
+      printf ("caught by case %d\n", number);
+    else
+      printf ("passed %d cases\n", SELF_TEST_CASES);
+  }
+  printf ("%d passed, %d failed\n", totals.passed, totals.failed);
+  return totals.failed > 0;
+}
+
+static void
+usage (FILE *to)
+{
+  fprintf (to,
+      "usage: checkkern [--seed N] [--count N] [--long] [--only N] [--cpu]\n"
+      "                 [--self-test | --bench]\n"
+      "  --seed N     of the random numbers; the time by default\n"
+      "  --count N    random cases after the walk, %d by default\n"
+      "  --long       %d of them\n"
+      "  --only N     one case\n"
+      "  --cpu        leave the GPU alone\n"
+      "  --self-test  broken kernels must be caught\n"
+      "  --bench      times\n",
+      COUNT, COUNT_LONG);
+}
+
+static void
+parse (int argc, char **argv, options *options)
+{
+  static const struct option known[] = {
+    { "seed", required_argument, NULL, 's' },
+    { "count", required_argument, NULL, 'c' },
+    { "long", no_argument, NULL, 'l' },
+    { "only", required_argument, NULL, 'o' },
+    { "cpu", no_argument, NULL, 'p' },
+    { "self-test", no_argument, NULL, 't' },
+    { "bench", no_argument, NULL, 'b' },
+    { "help", no_argument, NULL, 'h' },
+    { NULL, 0, NULL, 0 },
+  };
+  int option;
+  while ((option = getopt_long (argc, argv, "", known, NULL)) != -1)
+    switch (option) {
+      case 's':
+        options->seed = strtoull (optarg, NULL, 0);
+        break;
+      case 'c':
+        options->count = atoi (optarg);
+        break;
+      case 'l':
+        options->count = COUNT_LONG;
+        break;
+      case 'o':
+        options->only = atoi (optarg);
+        break;
+      case 'p':
+        options->cpu_only = true;
+        break;
+      case 't':
+        options->self_test = true;
+        break;
+      case 'b':
+        options->bench = true;
+        break;
+      case 'h':
+        usage (stdout);
+        exit (0);
+      default:
+        usage (stderr);
+        exit (2);
+    }
+}
+
+/* The GPU, or NULL after having said why not. */
+static pp_device *
+open_device (void)
+{
+  pp_error error;
+  pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, 1, &error);
+  if (device)
+    printf ("%s\n", pp_device_name (device));
+  else
+    printf ("no GPU: %s\n", error.text);
+  return device;
+}
+
+int
+main (int argc, char **argv)
+{
+  options options = {
+    .seed = (uint64_t) time (NULL),
+    .count = COUNT,
+    .only = -1,
+  };
+  parse (argc, argv, &options);
+  printf ("seed %llu\n", (unsigned long long) options.seed);
+  if (options.self_test)
+    return self_test (&options);
+
+  pp_device *device = options.cpu_only ? NULL : open_device ();
+  const int result =
+      options.bench ? check_bench (device) > 0 : check_all (&options, device);
+  pp_device_close (&device);
+  return result;
+}
