@@ -55,6 +55,7 @@ struct _GstCudaPreproc {
   guint serial; /* counts changes of settings */
   GstPpStats *stats;
   GstClockTime held_back; /* what async-depth adds to the latency */
+  gchar *device_name;     /* of the last device opened; owned */
 
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
@@ -74,7 +75,8 @@ struct _GstCudaPreproc {
 
 enum {
   PROP_0,
-  PROP_STATS = 1000
+  PROP_STATS = 1000,
+  PROP_DEVICE_NAME
 };
 
 static GstStaticPadTemplate sink_template =
@@ -179,6 +181,10 @@ open_device (GstCudaPreproc *self)
   }
   self->allocator = gst_pp_allocator_new (
       pp_device_arena (self->device), pp_device_backend (self->device));
+  GST_OBJECT_LOCK (self);
+  g_free (self->device_name);
+  self->device_name = g_strdup (pp_device_name (self->device));
+  GST_OBJECT_UNLOCK (self);
   GST_INFO_OBJECT (self, "%s, %d streams", pp_device_name (self->device),
       pp_device_streams (self->device));
   return TRUE;
@@ -812,6 +818,8 @@ gst_cuda_preproc_get_property (
   GST_OBJECT_LOCK (self);
   if (id == PROP_STATS)
     g_value_take_boxed (value, gst_pp_stats_to_structure (self->stats));
+  else if (id == PROP_DEVICE_NAME)
+    g_value_set_string (value, self->device_name);
   else
     gst_pp_settings_get (&self->settings, id, value);
   GST_OBJECT_UNLOCK (self);
@@ -825,6 +833,7 @@ gst_cuda_preproc_finalize (GObject *object)
   gst_pp_settings_clear (&self->settings);
   gst_pp_plan_cache_finish (&self->plans);
   g_free (self->stats);
+  g_free (self->device_name);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -854,6 +863,11 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
       g_param_spec_boxed ("stats", "stats",
           "Frames, bytes, overlap and stage times in microseconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  g_object_class_install_property (object_class, PROP_DEVICE_NAME,
+      g_param_spec_string ("device-name", "device-name",
+          "Where frames are converted; unset before READY", NULL,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -20,55 +20,68 @@
  * Dense: the vertical sums of all samples in the row, whether a component uses
  * them or not; no sample has to be found before it is converted.
  * Sparse: only the words that the horizontal taps point to. */
-typedef struct reader {
+struct reader {
   bool sparse;
-  const pp_source *source;   /* of its first component */
+  const pp_source *source;   /* of its first struct component */
   int first_byte, last_byte; /* of its components' first samples */
   const uint8_t *base;       /* first_byte of row 0 */
   size_t stride;
-  int reach;   /* bytes a row, from base on, that may be read */
-  int n_whole; /* sparse: words before this one are inside reach */
-  float *sums; /* dense: the vertical sums of reach bytes */
-} reader;
+  int reach;           /* bytes a row, from base on, that may be read */
+  int n_whole;         /* sparse: words before this one are inside reach */
+  pp_sample_code code; /* dense */
+  float *sums;         /* dense: the vertical sums of reach bytes */
+};
 
-typedef struct component {
-  reader *reader;
-  pp_sample_code code;
-  int n_taps;          /* horizontal */
+/* Components whose samples of one pixel lie within one word, or within
+ * PP_LANES vertical sums: they take their horizontal taps together. */
+struct pixels {
+  struct reader *reader;
+  const pp_source *source;   /* of its first struct component */
+  int first_byte, last_byte; /* of its components' first samples */
+  int n_components;
+  int n_taps;
   const float *weight; /* tap j of column x: [j * columns + x] */
   bool unit;           /* there is one tap and it weighs 1 everywhere */
   int32_t *offset;     /* first tap of each column; dense: in samples from sums,
                         * sparse: in bytes from base */
   int step;            /* from one tap to the next, in the same unit */
+};
+
+struct component {
+  struct pixels *pixels;
+  pp_sample_code code; /* sparse: in the word */
+  int lane;            /* dense: in the vertical sums */
   float *column;       /* sparse: the vertical sums of one horizontal tap */
   float *value;        /* the resampled row */
-} component;
+};
 
 /* One call of pp_apply_cpu. */
-typedef struct work {
+struct work {
   const pp_plan *plan;
   const pp_numbers *numbers;
   int first_row, last_row, columns;
-  int n_readers;
-  reader readers[PP_MAX_COMPONENTS];
-  component components[PP_MAX_COMPONENTS];
+  int n_readers, n_pixels;
+  struct reader readers[PP_MAX_COMPONENTS];
+  struct pixels pixels[PP_MAX_COMPONENTS];
+  struct component components[PP_MAX_COMPONENTS];
   /* the vertical taps of one output row that weigh something */
   const uint8_t **tap_rows;
   float *tap_weights;
   uint32_t *words;               /* sparse: of one row */
+  float *lanes;                  /* dense: PP_LANES sums a column */
   float *shade[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
   /* scratch memory: where it starts, or NULL to count, and what is taken */
   uint8_t *scratch;
   size_t taken;
-} work;
+};
 
-typedef struct element_type {
+struct element_type {
   size_t size;
   void (*store) (void *, const float *, const pp_scaling *, int);
-} element_type;
+};
 
-static const element_type element_types[] = {
+static const struct element_type element_types[] = {
   [PP_TYPE_FLOAT32] = { 4, pp_store_float32 },
   [PP_TYPE_FLOAT16] = { 2, pp_store_float16 },
   [PP_TYPE_UINT8] = { 1, pp_store_integer },
@@ -87,18 +100,16 @@ min_int (int a, int b)
   return a < b ? a : b;
 }
 
-/* who reads what */
-
 /* Bytes of the plane's rectangle from a byte of its rows on. */
 static int
-reach_from (const work *work, int plane, int first_byte)
+reach_from (const struct work *work, int plane, int first_byte)
 {
   return work->plan->extent[plane].width - first_byte;
 }
 
 /* Finding a sample costs about as much as converting two that are adjacent. */
 static bool
-is_sparse (const work *work, const pp_source *source)
+is_sparse (const struct work *work, const pp_source *source)
 {
   const pp_axis *x = &work->numbers->x[source->axes];
   const int samples = reach_from (work, source->plane, source->first_byte) /
@@ -108,7 +119,7 @@ is_sparse (const work *work, const pp_source *source)
 
 /* Whether both axes read the same rows with the same weights. */
 static bool
-same_rows (const work *work, const pp_axis *a, const pp_axis *b)
+same_rows (const struct work *work, const pp_axis *a, const pp_axis *b)
 {
   const pp_plan *plan = work->plan;
   if (a == b)
@@ -126,16 +137,21 @@ same_rows (const work *work, const pp_axis *a, const pp_axis *b)
   return true;
 }
 
+/* Bytes from the first to the last of first samples, source's included. */
+static int
+span_with (const pp_source *source, int first_byte, int last_byte)
+{
+  return max_int (last_byte, source->first_byte) -
+      min_int (first_byte, source->first_byte);
+}
+
 /* Whether the component can be read together with those of the reader. */
 static bool
-can_join (const work *work, const reader *reader, const pp_source *source,
-    bool sparse)
+can_join (const struct work *work, const struct reader *reader,
+    const pp_source *source, bool sparse)
 {
   const pp_numbers *numbers = work->numbers;
   const pp_source *other = reader->source;
-  const int bytes = numbers->sample_bytes;
-  const int first = min_int (reader->first_byte, source->first_byte);
-  const int last = max_int (reader->last_byte, source->first_byte);
 
   if (sparse != reader->sparse || source->plane != other->plane ||
       source->first_row != other->first_row)
@@ -143,24 +159,26 @@ can_join (const work *work, const reader *reader, const pp_source *source,
   if (sparse)
     return source->axes == other->axes &&
         source->pixel_stride == other->pixel_stride &&
-        last - first + bytes <= PP_WORD;
+        span_with (source, reader->first_byte, reader->last_byte) +
+            numbers->sample_bytes <=
+        PP_WORD;
   return source->shift == other->shift && source->mask == other->mask &&
       same_rows (work, &numbers->y[source->axes], &numbers->y[other->axes]);
 }
 
-static reader *
-find_reader (work *work, const pp_source *source)
+static struct reader *
+find_reader (struct work *work, const pp_source *source)
 {
   const bool sparse = is_sparse (work, source);
   for (int r = 0; r < work->n_readers; r++) {
-    reader *reader = &work->readers[r];
+    struct reader *reader = &work->readers[r];
     if (can_join (work, reader, source, sparse)) {
       reader->first_byte = min_int (reader->first_byte, source->first_byte);
       reader->last_byte = max_int (reader->last_byte, source->first_byte);
       return reader;
     }
   }
-  reader *reader = &work->readers[work->n_readers++];
+  struct reader *reader = &work->readers[work->n_readers++];
   *reader = (struct reader){
     .sparse = sparse,
     .source = source,
@@ -170,11 +188,37 @@ find_reader (work *work, const pp_source *source)
   return reader;
 }
 
-/* scratch memory */
+/* Those of a sparse reader are pixels already. */
+static struct pixels *
+find_pixels (struct work *work, const pp_source *source)
+{
+  struct reader *reader = find_reader (work, source);
+  const int most = (PP_LANES - 1) * work->numbers->sample_bytes;
+  for (int i = 0; i < work->n_pixels; i++) {
+    struct pixels *pixels = &work->pixels[i];
+    if (pixels->reader == reader && pixels->source->axes == source->axes &&
+        pixels->source->pixel_stride == source->pixel_stride &&
+        span_with (source, pixels->first_byte, pixels->last_byte) <= most) {
+      pixels->first_byte = min_int (pixels->first_byte, source->first_byte);
+      pixels->last_byte = max_int (pixels->last_byte, source->first_byte);
+      pixels->n_components++;
+      return pixels;
+    }
+  }
+  struct pixels *pixels = &work->pixels[work->n_pixels++];
+  *pixels = (struct pixels){
+    .reader = reader,
+    .source = source,
+    .first_byte = source->first_byte,
+    .last_byte = source->first_byte,
+    .n_components = 1,
+  };
+  return pixels;
+}
 
 /* The next size bytes; NULL while they are only counted. */
 static void *
-take (work *work, size_t size)
+take (struct work *work, size_t size)
 {
   void *block = work->scratch ? work->scratch + work->taken : NULL;
   work->taken += (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
@@ -184,7 +228,7 @@ take (work *work, size_t size)
 /* Decides who reads what and takes the buffers. scratch NULL: counts them; rows
  * then are all, which needs the most: fewer rows only join more readers. */
 static void
-work_init (work *work, const pp_plan *plan, int first_row, int last_row,
+work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
     uint8_t *scratch)
 {
   const pp_numbers *numbers = &plan->numbers;
@@ -199,39 +243,62 @@ work_init (work *work, const pp_plan *plan, int first_row, int last_row,
     .scratch = scratch,
   };
   for (int c = 0; c < numbers->n_components; c++) {
-    component *component = &work->components[c];
-    component->reader = find_reader (work, &numbers->source[c]);
-    component->offset = take (work, columns * sizeof (int32_t));
+    struct component *component = &work->components[c];
+    component->pixels = find_pixels (work, &numbers->source[c]);
     component->column = take (work, columns * sizeof (float));
     component->value = take (work, columns * sizeof (float));
   }
   for (int r = 0; r < work->n_readers; r++) {
-    reader *reader = &work->readers[r];
+    struct reader *reader = &work->readers[r];
     reader->reach =
         reach_from (work, reader->source->plane, reader->first_byte);
     if (!reader->sparse)
-      reader->sums = take (work, (size_t) reader->reach * sizeof (float));
+      reader->sums =
+          take (work, ((size_t) reader->reach + PP_LANES - 1) * sizeof (float));
   }
+  for (int i = 0; i < work->n_pixels; i++)
+    work->pixels[i].offset = take (work, columns * sizeof (int32_t));
   const size_t taps =
       (size_t) max_int (numbers->y[0].n_taps, numbers->y[1].n_taps);
   work->tap_rows = take (work, taps * sizeof (uint8_t *));
   work->tap_weights = take (work, taps * sizeof (float));
   work->words = take (work, columns * sizeof (uint32_t));
+  work->lanes = take (work, columns * PP_LANES * sizeof (float));
   for (int c = 0; c < PP_MAX_CHANNELS; c++) {
     work->shade[c] = take (work, columns * sizeof (float));
     work->elements[c] = take (work, columns * sizeof (float));
   }
 }
 
-/* what a call needs to know */
+static pp_sample_code
+sample_code (const struct work *work, const pp_source *source)
+{
+  const pp_numbers *numbers = work->numbers;
+  if (numbers->sample_bytes == 1)
+    return (pp_sample_code){ 1, false, 0, 0xff };
+  return (pp_sample_code){ 2, numbers->big_endian != 0, source->shift,
+    (uint32_t) source->mask };
+}
 
 static void
-reader_prepare (reader *reader, const pp_view *view)
+reader_prepare (
+    const struct work *work, struct reader *reader, const pp_view *view)
 {
-  const int plane = reader->source->plane;
-  reader->stride = view->stride[plane];
-  reader->base = view->plane[plane] + reader->first_byte +
-      (size_t) reader->source->first_row * reader->stride;
+  const pp_source *source = reader->source;
+  const bool machine_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+  const int n_sums = reader->reach / work->numbers->sample_bytes;
+
+  reader->stride = view->stride[source->plane];
+  reader->base = view->plane[source->plane] + reader->first_byte +
+      (size_t) source->first_row * reader->stride;
+  if (reader->sparse)
+    return;
+  reader->code = sample_code (work, source);
+  reader->code.swap = work->numbers->sample_bytes == 2 &&
+      (work->numbers->big_endian != 0) != machine_is_big;
+  /* Lanes that no component looks at, but arithmetic does. */
+  for (int i = 0; i < PP_LANES - 1; i++)
+    reader->sums[n_sums + i] = 0.f;
 }
 
 static bool
@@ -244,47 +311,43 @@ all_one (const float *weight, int n)
 }
 
 static void
-component_prepare (const work *work, component *component, int c)
+pixels_prepare (const struct work *work, struct pixels *pixels)
 {
-  const pp_numbers *numbers = work->numbers;
-  const pp_source *source = &numbers->source[c];
-  const pp_axis *x = &numbers->x[source->axes];
+  const pp_source *source = pixels->source;
+  const pp_axis *x = &work->numbers->x[source->axes];
   const int32_t *index = work->plan->index + x->first;
-  reader *reader = component->reader;
-  const int bytes = numbers->sample_bytes;
-  const int from_base = source->first_byte - reader->first_byte;
-  const int machine_is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+  struct reader *reader = pixels->reader;
+  const int unit = reader->sparse ? 1 : work->numbers->sample_bytes;
+  const int start = (pixels->first_byte - reader->first_byte) / unit;
 
-  component->n_taps = x->n_taps;
-  component->weight = work->plan->weight + x->first_weight;
-  component->unit = x->n_taps == 1 && all_one (component->weight, x->n_out);
-  component->code = (pp_sample_code){ bytes, false, 0, 0xff };
-  if (bytes == 2) {
-    component->code.swap =
-        (numbers->big_endian != 0) != (!reader->sparse && machine_is_big);
-    component->code.shift = source->shift;
-    component->code.mask = (uint32_t) source->mask;
-  }
-  const int unit = reader->sparse ? 1 : bytes;
-  const int start = reader->sparse ? 0 : from_base / bytes;
-  component->step = source->pixel_stride / unit;
+  pixels->n_taps = x->n_taps;
+  pixels->weight = work->plan->weight + x->first_weight;
+  pixels->unit = x->n_taps == 1 && all_one (pixels->weight, x->n_out);
+  pixels->step = source->pixel_stride / unit;
   for (int i = 0; i < x->n_out; i++)
-    component->offset[i] = start + index[i] * component->step;
+    pixels->offset[i] = start + index[i] * pixels->step;
   if (!reader->sparse)
     return;
-  component->code.shift += 8 * from_base; /* words have the first byte lowest */
-  const int last_tap = (x->n_taps - 1) * component->step;
-  reader->n_whole = 0;
+  const int last = (x->n_taps - 1) * pixels->step;
   while (reader->n_whole < x->n_out &&
-      component->offset[reader->n_whole] + last_tap + PP_WORD <= reader->reach)
+      pixels->offset[reader->n_whole] + last + PP_WORD <= reader->reach)
     reader->n_whole++;
 }
 
-/* one output row */
+static void
+component_prepare (const struct work *work, struct component *component, int c)
+{
+  const pp_source *source = &work->numbers->source[c];
+  const int moved = source->first_byte - component->pixels->first_byte;
+
+  component->lane = moved / work->numbers->sample_bytes;
+  component->code = sample_code (work, source);
+  component->code.shift += 8 * moved; /* words have the first byte lowest */
+}
 
 /* Lists the reader's rows for output row y. A tap of weight 0 is no tap. */
 static int
-list_taps (work *work, const reader *reader, int y)
+list_taps (struct work *work, const struct reader *reader, int y)
 {
   const pp_axis *axis = &work->numbers->y[reader->source->axes];
   const float *weight = work->plan->weight + axis->first_weight + y;
@@ -302,7 +365,7 @@ list_taps (work *work, const reader *reader, int y)
 /* Asks for the rows that y + 1 needs and y did not. The processor follows long
  * runs of adjacent rows by itself, and many rows would only displace others. */
 static void
-prefetch_next (const work *work, const reader *reader, int y)
+prefetch_next (const struct work *work, const struct reader *reader, int y)
 {
   enum {
     MOST_TAPS = 4
@@ -318,58 +381,91 @@ prefetch_next (const work *work, const reader *reader, int y)
 }
 
 static void
-read_dense (work *work, reader *reader, int y)
+read_dense (struct work *work, const struct reader *reader, int y)
 {
   const int n_taps = list_taps (work, reader, y);
-  const component *any = NULL;
-  for (int c = 0; c < work->numbers->n_components; c++)
-    if (work->components[c].reader == reader)
-      any = &work->components[c];
   pp_sum_rows (reader->sums, work->tap_rows, work->tap_weights, n_taps,
-      reader->reach / any->code.bytes, &any->code);
+      reader->reach / reader->code.bytes, &reader->code);
+}
+
+/* The horizontal taps over what read_dense made. */
+static void
+sum_dense (struct work *work, const struct pixels *pixels)
+{
+  const bool alone = pixels->n_components == 1;
+  if (!alone)
+    pp_sum_lanes (work->lanes, pixels->reader->sums, pixels->offset,
+        pixels->step, pixels->weight, pixels->n_taps, work->columns);
   for (int c = 0; c < work->numbers->n_components; c++) {
-    const component *component = &work->components[c];
-    if (component->reader == reader)
-      pp_sum_columns (component->value, reader->sums, component->offset,
-          component->step, component->weight, component->n_taps, work->columns);
+    const struct component *component = &work->components[c];
+    if (component->pixels != pixels)
+      continue;
+    if (alone)
+      pp_sum_columns (component->value, pixels->reader->sums, pixels->offset,
+          pixels->step, pixels->weight, pixels->n_taps, work->columns);
+    else
+      pp_split_lane (
+          component->value, work->lanes, component->lane, work->columns);
   }
 }
 
+/* Adds one horizontal tap of each component: its vertical sums, weighted. */
 static void
-read_sparse (work *work, reader *reader, int y)
+add_sparse_tap (
+    struct work *work, const struct pixels *pixels, int tap, int n_rows)
 {
-  const int n_taps = list_taps (work, reader, y);
-  const pp_source *source = reader->source;
-  const component *first = &work->components[source - work->numbers->source];
-  for (int i = 0; i < first->n_taps; i++) {
-    const int moved = i * first->step;
-    for (int j = 0; j < n_taps; j++) {
-      pp_fetch_words (work->words, work->tap_rows[j] + moved, first->offset,
-          reader->n_whole, work->columns, reader->reach - moved);
-      for (int c = 0; c < work->numbers->n_components; c++) {
-        const component *component = &work->components[c];
-        if (component->reader == reader)
-          pp_add_words (component->unit ? component->value : component->column,
-              work->words, work->tap_weights[j], j == 0, &component->code,
-              work->columns);
-      }
-    }
-    for (int c = 0; c < work->numbers->n_components; c++) {
-      const component *component = &work->components[c];
-      if (component->reader == reader && !component->unit)
-        pp_add_weighted (component->value, component->column,
-            component->weight + (size_t) i * work->columns, i == 0,
+  const struct reader *reader = pixels->reader;
+  const int moved = tap * pixels->step;
+  const int n_components = work->numbers->n_components;
+
+  for (int j = 0; j < n_rows; j++) {
+    pp_fetch_words (work->words, work->tap_rows[j] + moved, pixels->offset,
+        reader->n_whole, work->columns, reader->reach - moved);
+    for (int c = 0; c < n_components; c++) {
+      const struct component *component = &work->components[c];
+      if (component->pixels == pixels)
+        pp_add_words (pixels->unit ? component->value : component->column,
+            work->words, work->tap_weights[j], j == 0, &component->code,
             work->columns);
     }
+  }
+  for (int c = 0; c < n_components && !pixels->unit; c++) {
+    const struct component *component = &work->components[c];
+    if (component->pixels == pixels)
+      pp_add_weighted (component->value, component->column,
+          pixels->weight + (size_t) tap * (size_t) work->columns, tap == 0,
+          work->columns);
+  }
+}
+
+/* Resamples all components. */
+static void
+read_row (struct work *work, int y)
+{
+  for (int r = 0; r < work->n_readers; r++) {
+    const struct reader *reader = &work->readers[r];
+    prefetch_next (work, reader, y);
+    if (!reader->sparse)
+      read_dense (work, reader, y);
+  }
+  for (int i = 0; i < work->n_pixels; i++) {
+    const struct pixels *pixels = &work->pixels[i];
+    if (!pixels->reader->sparse) {
+      sum_dense (work, pixels);
+      continue;
+    }
+    const int n_rows = list_taps (work, pixels->reader, y);
+    for (int tap = 0; tap < pixels->n_taps; tap++)
+      add_sparse_tap (work, pixels, tap, n_rows);
   }
 }
 
 /* The resampled components' colour, in work->shade. */
 static void
-colour_row (work *work)
+colour_row (struct work *work)
 {
   const pp_numbers *numbers = work->numbers;
-  const component *a = work->components;
+  const struct component *a = work->components;
   if (numbers->n_components == 1) {
     pp_mix_one (work->shade[0], a->value, numbers->matrix[0][0],
         numbers->matrix[0][3], work->columns);
@@ -391,10 +487,10 @@ colour_row (work *work)
 
 /* Row y of the content, from work->shade to the tensor. */
 static void
-store_row (work *work, void *tensor, int y)
+store_row (struct work *work, void *tensor, int y)
 {
   const pp_numbers *numbers = work->numbers;
-  const element_type *type = &element_types[numbers->type];
+  const struct element_type *type = &element_types[numbers->type];
   const int64_t start =
       (numbers->content_y + (int64_t) y) * numbers->row_stride +
       numbers->content_x * numbers->pixel_stride;
@@ -424,12 +520,10 @@ store_row (work *work, void *tensor, int y)
         (size_t) numbers->pixel_stride, work->columns);
 }
 
-/* the door */
-
 size_t
 pp_apply_cpu_scratch (const pp_plan *plan)
 {
-  work work;
+  struct work work;
   work_init (&work, plan, 0, plan->numbers.content_height, NULL);
   return work.taken;
 }
@@ -438,22 +532,17 @@ void
 pp_apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor,
     int first_row, int last_row, void *scratch)
 {
-  work work;
+  struct work work;
   work_init (&work, plan, first_row, last_row, scratch);
   for (int r = 0; r < work.n_readers; r++)
-    reader_prepare (&work.readers[r], source);
+    reader_prepare (&work, &work.readers[r], source);
+  for (int i = 0; i < work.n_pixels; i++)
+    pixels_prepare (&work, &work.pixels[i]);
   for (int c = 0; c < plan->numbers.n_components; c++)
     component_prepare (&work, &work.components[c], c);
 
   for (int y = first_row; y < last_row; y++) {
-    for (int r = 0; r < work.n_readers; r++) {
-      reader *reader = &work.readers[r];
-      prefetch_next (&work, reader, y);
-      if (reader->sparse)
-        read_sparse (&work, reader, y);
-      else
-        read_dense (&work, reader, y);
-    }
+    read_row (&work, y);
     colour_row (&work);
     store_row (&work, tensor, y);
   }

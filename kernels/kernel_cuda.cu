@@ -25,7 +25,7 @@
 #define TILE_THREADS 256
 /* tile: bytes that a thread loads at once. */
 #define WORD 8
-/* tile: words that a thread has in flight. */
+/* tile: loads that a thread has in flight. */
 #define LOADS 8
 /* Shared memory that every block may have without asking, bytes. */
 #define SHARED_LIMIT (48 * 1024)
@@ -397,7 +397,9 @@ sum_columns (const kernel_args &args, int group, const tile_place &place,
   const int n_taps = axis.n_taps;
   const float *weight = args.weight + axis.first_weight + place.y0;
 
+#pragma unroll 1
   for (int row = 0; row < place.rows; row++)
+#pragma unroll 1
     for (int tap = threadIdx.x; tap < n_taps; tap += TILE_THREADS)
       weights[row * n_taps + tap] = __ldg (weight + tap * axis.n_out + row);
   /* also: everyone is done with the sums of the group before */
@@ -446,16 +448,25 @@ sum_group (
   const float *weight = args.weight + axis.first_weight + output;
   const float *sums = shared + place.row * args.tile.sums_stride;
   unsigned lane = span.origin + __ldg (args.index + axis.first + output) * step;
-#pragma unroll 4
-  for (int j = 0; j < axis.n_taps; j++) {
-    const float w = __ldg (weight);
+  for (int start = 0; start < axis.n_taps; start += LOADS) {
+    float w[LOADS];
 #pragma unroll
-    for (int c = 0; c < N; c++) {
-      const unsigned at = lane + args.tile.offset[group + c];
-      value[c] = add_product (value[c], w, sums[SKEW (at)]);
+    for (int j = 0; j < LOADS; j++) {
+      if (start + j < axis.n_taps)
+        w[j] = __ldg (weight);
+      weight += axis.n_out;
     }
-    weight += axis.n_out;
-    lane += step;
+#pragma unroll
+    for (int j = 0; j < LOADS; j++) {
+      if (start + j >= axis.n_taps)
+        break;
+#pragma unroll
+      for (int c = 0; c < N; c++) {
+        const unsigned at = lane + args.tile.offset[group + c];
+        value[c] = add_product (value[c], w[j], sums[SKEW (at)]);
+      }
+      lane += step;
+    }
   }
 }
 

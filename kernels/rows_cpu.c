@@ -36,8 +36,6 @@
  * first-level cache while all taps are added. */
 #define TILE 2048
 
-/* vertical sums */
-
 PP_INLINE float
 load_sample (const uint8_t *at, int bytes, const pp_sample_code *code)
 {
@@ -120,8 +118,6 @@ pp_sum_rows (float *sums, const uint8_t *const *rows, const float *weights,
     sum_rows_2 (sums, rows, weights, n_taps, n_samples, code);
 }
 
-/* horizontal sums */
-
 /* Adds n_taps, a constant, taps to each of n columns. */
 PP_INLINE void
 add_columns (float *restrict sums, const float *restrict row,
@@ -157,7 +153,60 @@ pp_sum_columns (float *restrict sums, const float *restrict row,
         weight + (size_t) j * n, 4, false, n);
 }
 
-/* sparse reading */
+/* Element by element, as the single floats: no lane meets another. */
+typedef float four_floats __attribute__ ((vector_size (16)));
+
+PP_INLINE four_floats
+load_four (const float *from)
+{
+  four_floats values;
+  memcpy (&values, from, sizeof values);
+  return values;
+}
+
+/* Adds n_taps, a constant, taps to each of n columns. */
+PP_INLINE void
+add_lanes (float *restrict lanes, const float *restrict row,
+    const int32_t *restrict offset, int step, const float *restrict weight,
+    int n_taps, bool first, int n)
+{
+  for (int x = 0; x < n; x++) {
+    const float *from = row + offset[x];
+    four_floats sum = weight[x] * load_four (from);
+    if (!first)
+      sum = load_four (lanes + PP_LANES * x) + sum;
+    for (int j = 1; j < n_taps; j++)
+      sum = sum + weight[(size_t) j * n + x] * load_four (from + j * step);
+    memcpy (lanes + PP_LANES * x, &sum, sizeof sum);
+  }
+}
+
+PP_CLONES void
+pp_sum_lanes (float *restrict lanes, const float *restrict row,
+    const int32_t *restrict offset, int step, const float *restrict weight,
+    int n_taps, int n)
+{
+  int j = (n_taps - 1) % 4 + 1;
+  if (j == 1)
+    add_lanes (lanes, row, offset, step, weight, 1, true, n);
+  else if (j == 2)
+    add_lanes (lanes, row, offset, step, weight, 2, true, n);
+  else if (j == 3)
+    add_lanes (lanes, row, offset, step, weight, 3, true, n);
+  else
+    add_lanes (lanes, row, offset, step, weight, 4, true, n);
+  for (; j < n_taps; j += 4)
+    add_lanes (lanes, row + (size_t) j * step, offset, step,
+        weight + (size_t) j * n, 4, false, n);
+}
+
+PP_CLONES void
+pp_split_lane (
+    float *restrict values, const float *restrict lanes, int lane, int n)
+{
+  for (int x = 0; x < n; x++)
+    values[x] = lanes[PP_LANES * x + lane];
+}
 
 PP_INLINE uint32_t
 load_word (const uint8_t *from)
@@ -221,8 +270,6 @@ pp_add_weighted (float *restrict sums, const float *restrict values,
       sums[x] = sums[x] + weight[x] * values[x];
 }
 
-/* colour */
-
 PP_INLINE float
 clamp (float value, float low, float high)
 {
@@ -256,8 +303,6 @@ pp_mix_gray (float *restrict r, const float *restrict g,
   for (int x = 0; x < n; x++)
     r[x] = (f0 * r[x] + f1 * g[x]) + f2 * b[x];
 }
-
-/* elements */
 
 /* Nearest even, overflow to infinity; as pp_float16, but without a branch. */
 PP_INLINE uint16_t

@@ -12,6 +12,8 @@
 
 /* Bytes of a word, the unit in which single samples are fetched. */
 #define PP_WORD 4
+/* Horizontal sums that are made at once where components are interleaved. */
+#define PP_LANES 4
 
 /* How the bytes of a sample, or of the samples in a word, become a value. */
 typedef struct pp_sample_code {
@@ -30,6 +32,14 @@ void pp_sum_rows (float *sums, const uint8_t *const *rows, const float *weights,
  * n_taps >= 1. */
 void pp_sum_columns (float *sums, const float *row, const int32_t *offset,
     int step, const float *weight, int n_taps, int n);
+
+/* As pp_sum_columns for PP_LANES sums of adjacent samples at once: lane k of
+ * column x is at lanes[PP_LANES * x + k] and starts at row[offset[x] + k].
+ * Reads up to PP_LANES - 1 floats behind the last lane that is wanted. */
+void pp_sum_lanes (float *lanes, const float *row, const int32_t *offset,
+    int step, const float *weight, int n_taps, int n);
+/* values[x] = lane of column x. */
+void pp_split_lane (float *values, const float *lanes, int lane, int n);
 
 /* words[x] = the bytes at row + offset[x], the first one lowest. Words from
  * n_whole on may end behind the row's reach bytes: those read as zero. */

@@ -10,12 +10,12 @@
 #include <string.h>
 
 /* What every function below needs. */
-typedef struct picture {
+struct picture {
   const pp_plan *plan;
   const pp_numbers *numbers;
   const pp_view *view;
   broken_fault fault;
-} picture;
+};
 
 static const char *const names[N_BROKEN] = {
   [BROKEN_NONE] = "none",
@@ -47,10 +47,8 @@ broken_name (broken_fault fault)
   return names[fault];
 }
 
-/* ---- resampling ---------------------------------------------------------- */
-
 static float
-sample_at (const picture *p, int component, int column, int row)
+sample_at (const struct picture *p, int component, int column, int row)
 {
   const pp_numbers *numbers = p->numbers;
   const pp_source *s = &numbers->source[component];
@@ -70,7 +68,7 @@ sample_at (const picture *p, int component, int column, int row)
 }
 
 static float
-multiply_add (const picture *p, float a, float b, float sum)
+multiply_add (const struct picture *p, float a, float b, float sum)
 {
   if (p->fault == BROKEN_FUSED)
     return fmaf (a, b, sum);
@@ -81,7 +79,8 @@ multiply_add (const picture *p, float a, float b, float sum)
 /* The weighted sum along one axis at output o. Along y, column is the sample's
  * column; along x each tap is a sum along y of its own. */
 static float
-sum_along (const picture *p, int component, bool along_x, int o, int other)
+sum_along (
+    const struct picture *p, int component, bool along_x, int o, int other)
 {
   const int axes = p->numbers->source[component].axes;
   const bool inner = along_x == (p->fault == BROKEN_HORIZONTAL_FIRST);
@@ -111,7 +110,7 @@ sum_along (const picture *p, int component, bool along_x, int o, int other)
 }
 
 static float
-resample (const picture *p, int component, int x, int y)
+resample (const struct picture *p, int component, int x, int y)
 {
   if (p->fault == BROKEN_HORIZONTAL_FIRST)
     return sum_along (p, component, false, y, x);
@@ -121,11 +120,9 @@ resample (const picture *p, int component, int x, int y)
   return (here + sum_along (p, component, true, x + 1, y)) / 2;
 }
 
-/* ---- colour -------------------------------------------------------------- */
-
 /* R, G, B or gray at (x, y) of the content, in 0...255. */
 static void
-shade_at (const picture *p, int x, int y, float *shade)
+shade_at (const struct picture *p, int x, int y, float *shade)
 {
   const pp_numbers *numbers = p->numbers;
   float in[PP_MAX_COMPONENTS] = { 0 };
@@ -155,8 +152,6 @@ shade_at (const picture *p, int x, int y, float *shade)
   }
 }
 
-/* ---- elements ------------------------------------------------------------ */
-
 static const size_t element_size[] = {
   [PP_TYPE_FLOAT32] = 4,
   [PP_TYPE_FLOAT16] = 2,
@@ -166,7 +161,7 @@ static const size_t element_size[] = {
 
 /* By exact arithmetic in double: the value in units of the last place. */
 static uint16_t
-to_float16 (const picture *p, float value)
+to_float16 (const struct picture *p, float value)
 {
   const uint16_t sign = signbit (value) ? 0x8000 : 0;
   const double magnitude = fabs ((double) value);
@@ -184,7 +179,7 @@ to_float16 (const picture *p, float value)
 }
 
 static uint8_t
-to_integer (const picture *p, float value)
+to_integer (const struct picture *p, float value)
 {
   const pp_numbers *numbers = p->numbers;
   if (p->fault != BROKEN_UNSATURATED)
@@ -196,7 +191,8 @@ to_integer (const picture *p, float value)
 }
 
 static void
-write_element (const picture *p, uint8_t *tensor, int64_t place, float value)
+write_element (
+    const struct picture *p, uint8_t *tensor, int64_t place, float value)
 {
   uint8_t *to = tensor + place * (int64_t) element_size[p->numbers->type];
   if (p->numbers->type == PP_TYPE_FLOAT32) {
@@ -209,11 +205,9 @@ write_element (const picture *p, uint8_t *tensor, int64_t place, float value)
   }
 }
 
-/* ---- the whole ----------------------------------------------------------- */
-
 /* Where channel c's element (x, y) is, in elements. */
 static int64_t
-place_of (const picture *p, int c, int x, int y)
+place_of (const struct picture *p, int c, int x, int y)
 {
   const pp_numbers *n = p->numbers;
   if (p->fault != BROKEN_LAYOUT)
@@ -225,7 +219,7 @@ place_of (const picture *p, int c, int x, int y)
 }
 
 static void
-write_content (const picture *p, uint8_t *tensor)
+write_content (const struct picture *p, uint8_t *tensor)
 {
   const pp_numbers *n = p->numbers;
   for (int y = 0; y < n->content_height; y++)
@@ -244,7 +238,7 @@ write_content (const picture *p, uint8_t *tensor)
 }
 
 static void
-write_padding (const picture *p, uint8_t *tensor)
+write_padding (const struct picture *p, uint8_t *tensor)
 {
   const pp_numbers *n = p->numbers;
   const size_t size = element_size[n->type];
@@ -266,7 +260,7 @@ void
 broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
     broken_fault fault)
 {
-  const picture picture = { plan, &plan->numbers, source, fault };
+  const struct picture picture = { plan, &plan->numbers, source, fault };
   const pp_numbers *n = picture.numbers;
   const int64_t elements = (int64_t) n->n_channels * n->width * n->height;
 

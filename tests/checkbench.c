@@ -22,7 +22,7 @@
 #define SECONDS 0.5
 #define COPY_SIZE ((size_t) 64 << 20)
 
-typedef struct bench_job {
+struct bench_job {
   const char *name, *format;
   int in_width, in_height, width, height;
   pp_fit fit;
@@ -31,7 +31,7 @@ typedef struct bench_job {
   int gaussian; /* size, 0: none */
   pp_type type;
   pp_layout layout;
-} bench_job;
+};
 
 #define HD 1920, 1080
 #define STRETCH PP_FIT_STRETCH
@@ -46,7 +46,7 @@ typedef struct bench_job {
 #define F32_NHWC PP_TYPE_FLOAT32, PP_LAYOUT_NHWC
 #define U8_NHWC PP_TYPE_UINT8, PP_LAYOUT_NHWC
 
-static const bench_job jobs[] = {
+static const struct bench_job jobs[] = {
   { "letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0, F32 },
   { "letterbox 640", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, 0, F32 },
   { "letterbox 640 f16", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
@@ -118,7 +118,7 @@ measure_copy (void)
 }
 
 static void
-make_case (check_case *check, const bench_job *job)
+make_case (check_case *check, const struct bench_job *job)
 {
   /* ImageNet's, as torchvision gives them. */
   static const double mean[] = { 0.485, 0.456, 0.406 };
@@ -179,8 +179,6 @@ bytes_moved (const pp_plan *plan)
   return bytes;
 }
 
-/* ---- the CPU kernel ------------------------------------------------------ */
-
 /* Microseconds of the best of many calls. */
 static double
 time_cpu (check_run *const runs)
@@ -211,12 +209,10 @@ time_cpu (check_run *const runs)
   return best;
 }
 
-/* ---- the device ---------------------------------------------------------- */
-
 /* Best times of each stage. */
-typedef struct stages {
+struct stages {
   double upload, kernel, download;
-} stages;
+};
 
 static void
 ignore_input (void *user)
@@ -227,24 +223,24 @@ ignore_input (void *user)
 static void
 keep_times (void *user, const pp_job_info *info, const pp_error *error)
 {
-  stages *best = user;
+  struct stages *best = user;
   const pp_times *t = &info->times;
   if (error)
     return;
-  const stages took = { t->uploaded - t->start, t->computed - t->uploaded,
-    t->done - t->computed };
+  const struct stages took = { t->uploaded - t->start,
+    t->computed - t->uploaded, t->done - t->computed };
   best->upload = took.upload < best->upload ? took.upload : best->upload;
   best->kernel = took.kernel < best->kernel ? took.kernel : best->kernel;
   best->download =
       took.download < best->download ? took.download : best->download;
 }
 
-static stages
+static struct stages
 time_device (check_run *const runs, pp_device *device)
 {
   pp_arena *arena = pp_device_arena (device);
   const size_t size = runs[0].size;
-  stages best = { 1e9, 1e9, 1e9 };
+  struct stages best = { 1e9, 1e9, 1e9 };
   uint64_t padding = 0;
   void *tensor = pp_arena_alloc (arena, size, NULL);
   const double end = now () + SECONDS * 1e6;
@@ -271,10 +267,8 @@ time_device (check_run *const runs, pp_device *device)
   return best;
 }
 
-/* ---- the table ----------------------------------------------------------- */
-
 static bool
-bench (const bench_job *job, pp_device *device, double copy)
+bench (const struct bench_job *job, pp_device *device, double copy)
 {
   pp_arena *arena = device ? pp_device_arena (device) : NULL;
   check_case check;
@@ -294,7 +288,7 @@ bench (const bench_job *job, pp_device *device, double copy)
     printf ("%-26s %-5s %9.1f %7.2f %6.1f%%", job->name, job->format, took,
         speed, 100 * speed / copy);
     if (device) {
-      const stages s = time_device (runs, device);
+      const struct stages s = time_device (runs, device);
       printf (" %9.1f %9.1f %9.1f", s.upload, s.kernel, s.download);
     }
     printf ("\n");

@@ -8,8 +8,6 @@
 
 #define LENGTH(array) ((int) (sizeof (array) / sizeof *(array)))
 
-/* ---- random numbers ------------------------------------------------------ */
-
 /* splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
  * generators, 2014). */
 uint64_t
@@ -48,8 +46,6 @@ check_fill_random (check_random *random, void *bytes, size_t size)
     memcpy (to + i, &value, size - i < 8 ? size - i : 8);
   }
 }
-
-/* ---- formats ------------------------------------------------------------- */
 
 /* The third to fifth fields apply to all components; offset and pixel_stride
  * are bytes, sub_x and sub_y apply to Cb and Cr. */
@@ -207,8 +203,6 @@ check_case_planes (check_case *check)
   }
 }
 
-/* ---- cases --------------------------------------------------------------- */
-
 /* Mostly small: there the borders are, and a plain kernel is slow. */
 static int
 pick_size (check_random *random)
@@ -282,6 +276,17 @@ pick_filter (pp_spec *spec, check_random *random)
 static void
 pick_numbers (pp_spec *spec, check_random *random)
 {
+  for (int c = 0; c < PP_MAX_CHANNELS; c++)
+    if (check_one_in (random, 2))
+      spec->pad_value[c] = check_real (random, 0, 255);
+  if (spec->type == PP_TYPE_INT8)
+    spec->quant_zero_point = check_between (random, -128, 127);
+  else if (check_one_in (random, 2))
+    spec->quant_zero_point = check_between (random, 0, 255);
+  /* The pixels' own values, of which some are halves that must be rounded. */
+  if (check_one_in (random, 3))
+    return;
+
   if (check_one_in (random, 3))
     spec->scale = check_one_in (random, 2) ? 1 : check_real (random, 1e-3, 2);
   /* float16's subnormals and overflow */
@@ -292,16 +297,9 @@ pick_numbers (pp_spec *spec, check_random *random)
       spec->mean[c] = check_real (random, -1, 1);
       spec->std[c] = check_real (random, 0.1, 1);
     }
-    if (check_one_in (random, 2))
-      spec->pad_value[c] = check_real (random, 0, 255);
   }
-  /* 0 keeps the pixels' own values, so that halves have to be rounded. */
   if (check_one_in (random, 2))
     spec->quant_scale = check_real (random, 0.005, 0.05);
-  if (spec->type == PP_TYPE_INT8)
-    spec->quant_zero_point = check_between (random, -128, 127);
-  else if (check_one_in (random, 2))
-    spec->quant_zero_point = check_between (random, 0, 255);
 }
 
 static void
@@ -312,7 +310,7 @@ pick_geometry (check_case *check, check_random *random)
   spec->width = pick_size (random);
   spec->height = pick_size (random);
   /* Whole ratios, where taps meet samples, and the picture as it is. */
-  const int divisor = check_between (random, 1, 3);
+  const int divisor = check_between (random, 1, 4);
   if (check_one_in (random, 3) && source->width / divisor > 0 &&
       source->height / divisor > 0) {
     spec->width = source->width / divisor;
@@ -367,8 +365,6 @@ check_case_init (check_case *check, uint64_t seed, int number)
   return random;
 }
 
-/* ---- frames -------------------------------------------------------------- */
-
 /* Whatever the fill, the bits around 2-byte values are garbage. */
 static void
 spoil_unused_bits (
@@ -419,8 +415,6 @@ check_fill_plane (
         check_next (random) % check->row_bytes[plane]] = 0xff;
   spoil_unused_bits (check, plane, bytes, random);
 }
-
-/* ---- for people ---------------------------------------------------------- */
 
 static void
 print_spec (const pp_spec *s, FILE *to)

@@ -24,8 +24,6 @@ enum {
   POISON_TESTED = 0x5a
 };
 
-/* ---- memory -------------------------------------------------------------- */
-
 static void *
 must (void *memory)
 {
@@ -50,8 +48,6 @@ release (pp_arena *arena, void *block, size_t size)
   else
     free (block);
 }
-
-/* ---- the frame ----------------------------------------------------------- */
 
 static void
 make_plane (check_run *run, int p)
@@ -97,8 +93,6 @@ frame_is_untouched (const check_run *run)
       return false;
   return true;
 }
-
-/* ---- the tensor ---------------------------------------------------------- */
 
 static int
 element_size (const check_run *run)
@@ -184,8 +178,6 @@ check_that (
   return false;
 }
 
-/* ---- the run ------------------------------------------------------------- */
-
 /* The reference writes every element, and no NaN. */
 static bool
 make_reference (check_run *run)
@@ -233,8 +225,6 @@ check_run_clear (check_run *run)
   }
   pp_plan_unref (&run->plan);
 }
-
-/* ---- kernels on this machine --------------------------------------------- */
 
 /* The content in one call, or in several that come in no order. */
 static void
@@ -310,8 +300,6 @@ check_broken (check_run *run, broken_fault fault)
 {
   return check_host (run, broken_name (fault), fault);
 }
-
-/* ---- the device ---------------------------------------------------------- */
 
 static void
 ignore_input (void *user)

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "benchsource.h"
+
+#define BENCH_TYPE_SOURCE (bench_source_get_type ())
+G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
+
+struct _BenchSource {
+  GstPushSrc parent;
+  GstCaps *caps;
+  guint64 frame;
+};
+
+G_DEFINE_TYPE (BenchSource, bench_source, GST_TYPE_PUSH_SRC)
+
+enum {
+  PROP_0,
+  PROP_CAPS
+};
+
+static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+static GstCaps *
+bench_source_get_caps (GstBaseSrc *source, GstCaps *filter)
+{
+  BenchSource *self = BENCH_SOURCE (source);
+
+  if (self->caps == NULL)
+    return gst_caps_new_any ();
+  return filter != NULL ? gst_caps_intersect (self->caps, filter)
+                        : gst_caps_ref (self->caps);
+}
+
+/* So that frames are held back as those of a file are. */
+static gboolean
+bench_source_is_seekable (GstBaseSrc *source)
+{
+  (void) source;
+  return TRUE;
+}
+
+static GstFlowReturn
+bench_source_fill (GstPushSrc *source, GstBuffer *buffer)
+{
+  static GQuark filled;
+  BenchSource *self = BENCH_SOURCE (source);
+  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
+  GstMapInfo map;
+
+  if (filled == 0)
+    filled = g_quark_from_static_string ("bench-source-filled");
+  if (gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (memory), filled) ==
+      NULL) {
+    guint32 state = (guint32) self->frame + 1;
+    if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE))
+      return GST_FLOW_ERROR;
+    for (gsize i = 0; i < map.size; i++) {
+      state = state * 1664525u + 1013904223u;
+      map.data[i] = (guint8) (state >> 24);
+    }
+    gst_buffer_unmap (buffer, &map);
+    gst_mini_object_set_qdata (
+        GST_MINI_OBJECT_CAST (memory), filled, memory, NULL);
+  }
+  GST_BUFFER_PTS (buffer) =
+      gst_util_uint64_scale (self->frame++, GST_SECOND, 30);
+  GST_BUFFER_DURATION (buffer) = GST_SECOND / 30;
+  return GST_FLOW_OK;
+}
+
+static void
+bench_source_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  BenchSource *self = BENCH_SOURCE (object);
+
+  (void) pspec;
+  if (id != PROP_CAPS)
+    return;
+  gst_caps_replace (&self->caps, (GstCaps *) gst_value_get_caps (value));
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+}
+
+/* Frames of the caps' own layout, from downstream's pool. */
+static gboolean
+bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
+{
+  GstBufferPool *pool = NULL;
+  guint size, min, max;
+
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  if (pool == NULL)
+    return FALSE;
+  gst_object_unref (pool);
+  return GST_BASE_SRC_CLASS (bench_source_parent_class)
+      ->decide_allocation (source, query);
+}
+
+static void
+bench_source_finalize (GObject *object)
+{
+  gst_caps_replace (&BENCH_SOURCE (object)->caps, NULL);
+  G_OBJECT_CLASS (bench_source_parent_class)->finalize (object);
+}
+
+static void
+bench_source_class_init (BenchSourceClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = bench_source_set_property;
+  object_class->finalize = bench_source_finalize;
+  g_object_class_install_property (object_class, PROP_CAPS,
+      g_param_spec_boxed ("caps", "caps", "Caps of the frames", GST_TYPE_CAPS,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  gst_element_class_add_static_pad_template (element_class, &template);
+  gst_element_class_set_static_metadata (element_class, "Benchmark source",
+      "Source/Video", "Recycles prefilled buffers", "The cudapreproc authors");
+  GST_BASE_SRC_CLASS (klass)->get_caps = bench_source_get_caps;
+  GST_BASE_SRC_CLASS (klass)->is_seekable = bench_source_is_seekable;
+  GST_BASE_SRC_CLASS (klass)->decide_allocation =
+      bench_source_decide_allocation;
+  GST_PUSH_SRC_CLASS (klass)->fill = bench_source_fill;
+}
+
+static void
+bench_source_init (BenchSource *self)
+{
+  (void) self;
+}
+
+void
+bench_source_register (void)
+{
+  gst_element_register (NULL, "benchsource", GST_RANK_NONE, BENCH_TYPE_SOURCE);
+}

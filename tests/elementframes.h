@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Frames to send through the element and tensors that come out.
+ */
+#ifndef ELEMENTFRAMES_H
+#define ELEMENTFRAMES_H
+
+#include <gst/check/gstharness.h>
+#include <gst/video/video.h>
+
+/* frames */
+
+/* How the planes lie in a buffer, in bytes. All zero: as GstVideoInfo does it. */
+typedef struct {
+  gsize before;       /* before the first plane */
+  gsize extra_stride; /* more from row to row, in every plane */
+  gsize between;      /* after each plane */
+  guint8 poison;      /* what is in every byte that is not a sample */
+} TestLayout;
+
+/* The names of all formats in the sink pad's template; g_strfreev. */
+gchar **test_formats (void);
+/* 30 frames a second, square pixels, progressive. */
+void test_video_info (
+    GstVideoInfo *info, const gchar *format, gint width, gint height);
+
+/* A frame full of poison in system memory; layout NULL: zeros, and without
+ * GstVideoMeta, which it has else. */
+GstBuffer *test_frame (const GstVideoInfo *info, const TestLayout *layout);
+/* Writes the samples, and nothing but samples, with GStreamer's own pack
+ * function: random, but the same for the same seed; or the given R'G'B' or Y'CbCr
+ * in every pixel. */
+void test_paint_noise (
+    GstBuffer *frame, const GstVideoInfo *info, guint32 seed);
+void test_paint (
+    GstBuffer *frame, const GstVideoInfo *info, const guint8 colour[3]);
+
+/* An RGB frame of one colour, which encodes the number; below 65536. */
+GstBuffer *test_numbered_frame (const GstVideoInfo *info, guint number);
+
+/* Negotiates info, pushes frame (transfer full) and pulls what comes out. */
+void test_send_caps (GstHarness *h, const GstVideoInfo *info);
+GstBuffer *test_convert (
+    GstHarness *h, const GstVideoInfo *info, GstBuffer *frame);
+
+/* tensors */
+
+/* Checks that a uint8 nchw tensor is that of a numbered frame; which. */
+guint test_number_of (GstBuffer *tensor);
+/* Fails at the first different byte; what is for the text. */
+void test_expect_equal (GstBuffer *a, GstBuffer *b, const gchar *what);
+/* Checks that a float32 tensor has this in every element, within 1e-4. */
+void test_expect_float (GstBuffer *tensor, gfloat value);
+/* An integer of the tensor's GstCudaPreprocMeta. */
+gint test_meta_int (GstBuffer *tensor, const gchar *field);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "elementutil.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* backends */
+
+static const gchar *const backend_names[] = { "cpu", "cuda" };
+static guint n_backends = 1;
+
+guint
+test_n_backends (void)
+{
+  return n_backends;
+}
+
+const gchar *
+test_backend (gint index)
+{
+  return backend_names[index];
+}
+
+/* A device opens where the element reaches READY. */
+static void
+find_device (void)
+{
+  GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
+  GstBus *bus = gst_bus_new ();
+
+  if (element == NULL)
+    g_error ("cudapreproc is not in GST_PLUGIN_PATH_1_0");
+  gst_element_set_bus (element, bus);
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
+  if (gst_element_set_state (element, GST_STATE_READY) ==
+      GST_STATE_CHANGE_SUCCESS) {
+    n_backends = 2;
+  } else {
+    GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+    GError *error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    g_print ("SKIP cuda: %s\n", error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+}
+
+/* leaks */
+
+static GHashTable *live_before;
+
+static GstTracer *
+find_leaks_tracer (void)
+{
+  GList *tracers = gst_tracing_get_active_tracers ();
+  GstTracer *found = NULL;
+
+  for (GList *item = tracers; item != NULL; item = item->next)
+    if (strcmp (G_OBJECT_TYPE_NAME (item->data), "GstLeaksTracer") == 0)
+      found = item->data;
+  g_list_free_full (tracers, gst_object_unref);
+  return found; /* GStreamer itself keeps it */
+}
+
+/* What lives, by address; the value says what it is. */
+static GHashTable *
+live_objects (GstTracer *tracer)
+{
+  GHashTable *live =
+      g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, g_free);
+  GstStructure *info = NULL;
+
+  g_signal_emit_by_name (tracer, "get-live-objects", &info);
+  const GValue *list = gst_structure_get_value (info, "live-objects-list");
+  for (guint i = 0; i < gst_value_list_get_size (list); i++) {
+    const GstStructure *entry =
+        gst_value_get_structure (gst_value_list_get_value (list, i));
+    const GValue *object = gst_structure_get_value (entry, "object");
+    g_hash_table_insert (live, g_value_peek_pointer (object),
+        gst_structure_to_string (entry));
+  }
+  gst_structure_free (info);
+  return live;
+}
+
+static guint
+count_leaks (GstTracer *tracer, gboolean print)
+{
+  GHashTable *live = live_objects (tracer);
+  GHashTableIter iter;
+  gpointer object, text;
+  guint n = 0;
+
+  g_hash_table_iter_init (&iter, live);
+  while (g_hash_table_iter_next (&iter, &object, &text)) {
+    if (g_hash_table_contains (live_before, object))
+      continue;
+    n++;
+    if (print)
+      g_printerr ("leaked: %s\n", (const gchar *) text);
+  }
+  g_hash_table_unref (live);
+  return n;
+}
+
+static void
+begin_test (void)
+{
+  GstTracer *tracer = find_leaks_tracer ();
+
+  if (tracer != NULL)
+    live_before = live_objects (tracer);
+}
+
+static void
+end_test (void)
+{
+  GstTracer *tracer = find_leaks_tracer ();
+
+  if (tracer == NULL)
+    return;
+  /* A thread that ends gives back its task and messages a little later. */
+  for (gint tries = 0; tries < 100 && count_leaks (tracer, FALSE) > 0; tries++)
+    g_usleep (5000);
+  const guint leaks = count_leaks (tracer, TRUE);
+  g_clear_pointer (&live_before, g_hash_table_unref);
+  fail_unless (leaks == 0, "%u objects leaked", leaks);
+}
+
+int
+test_main (int argc, char **argv, const gchar *name, void (*add) (TCase *tcase))
+{
+  g_setenv ("GST_TRACERS", "leaks", FALSE);
+  gst_check_init (&argc, &argv);
+  find_device ();
+  /* What a device gave to this process does not survive a fork. */
+  if (n_backends > 1)
+    g_setenv ("CK_FORK", "no", TRUE);
+  if (find_leaks_tracer () == NULL)
+    g_print ("SKIP leaks: this GStreamer has no leaks tracer\n");
+
+  Suite *suite = suite_create (name);
+  TCase *tcase = tcase_create ("all");
+  tcase_add_checked_fixture (tcase, begin_test, end_test);
+  suite_add_tcase (suite, tcase);
+  add (tcase);
+  return gst_check_run_suite (suite, name, name);
+}
+
+/* pipelines */
+
+static void
+choose_backend (const GValue *item, gpointer backend)
+{
+  gst_util_set_object_arg (g_value_get_object (item), "backend", backend);
+}
+
+GstElement *
+test_launch (gint backend, const gchar *format, ...)
+{
+  GError *error = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  gchar *line = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+
+  GstElement *pipeline =
+      gst_parse_launch_full (line, NULL, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  fail_unless (
+      pipeline != NULL, "%s: %s", line, error != NULL ? error->message : "");
+  g_free (line);
+
+  GstIterator *iter = gst_bin_iterate_all_by_element_factory_name (
+      GST_BIN (pipeline), "cudapreproc");
+  gst_iterator_foreach (
+      iter, choose_backend, (gpointer) test_backend (backend));
+  gst_iterator_free (iter);
+  return pipeline;
+}
+
+GstElement *
+test_element (GstElement *pipeline, const gchar *name)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), name);
+
+  fail_unless (element != NULL, "no element %s", name);
+  gst_object_unref (element);
+  return element;
+}
+
+GstPad *
+test_pad (GstElement *pipeline, const gchar *name, const gchar *pad_name)
+{
+  GstPad *pad =
+      gst_element_get_static_pad (test_element (pipeline, name), pad_name);
+
+  fail_unless (pad != NULL, "no pad %s of %s", pad_name, name);
+  gst_object_unref (pad);
+  return pad;
+}
+
+static GstPadProbeReturn
+count_buffer (GstPad *pad, GstPadProbeInfo *info, gpointer count)
+{
+  (void) pad;
+  (void) info;
+  g_atomic_int_inc ((gint *) count);
+  return GST_PAD_PROBE_OK;
+}
+
+void
+test_count_buffers (GstPad *pad, gint *count)
+{
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, count_buffer, count, NULL);
+}
+
+void
+test_set_state (GstElement *pipeline, GstState state)
+{
+  gst_element_set_state (pipeline, state);
+  const GstStateChangeReturn result =
+      gst_element_get_state (pipeline, NULL, NULL, TEST_PATIENCE);
+  fail_unless (result == GST_STATE_CHANGE_SUCCESS ||
+          result == GST_STATE_CHANGE_NO_PREROLL,
+      "%s not reached: %s", gst_element_state_get_name (state),
+      gst_element_state_change_return_get_name (result));
+}
+
+GstMessage *
+test_pop (GstElement *pipeline, GstMessageType types)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, TEST_PATIENCE, types | GST_MESSAGE_ERROR);
+
+  gst_object_unref (bus);
+  fail_unless (message != NULL, "no message came in time");
+  if ((GST_MESSAGE_TYPE (message) & types) == 0) {
+    GError *error = NULL;
+    gchar *debug = NULL;
+    gst_message_parse_error (message, &error, &debug);
+    fail ("%s: %s (%s)", GST_OBJECT_NAME (GST_MESSAGE_SRC (message)),
+        error->message, debug);
+  }
+  return message;
+}
+
+void
+test_play_to_eos (GstElement *pipeline)
+{
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_message_unref (test_pop (pipeline, GST_MESSAGE_EOS));
+}
+
+void
+test_stop (GstElement **pipeline)
+{
+  fail_unless (gst_element_set_state (*pipeline, GST_STATE_NULL) ==
+          GST_STATE_CHANGE_SUCCESS,
+      "NULL not reached");
+  gst_clear_object (pipeline);
+}
+
+/* harnesses */
+
+GstHarness *
+test_harness (gint backend, const gchar *properties)
+{
+  GError *error = NULL;
+  gchar *line = g_strdup_printf (
+      "cudapreproc backend=%s %s", test_backend (backend), properties);
+  GstElement *element = gst_parse_launch (line, &error);
+  GstBus *bus = gst_bus_new ();
+
+  fail_unless (error == NULL, "%s: %s", line, error ? error->message : "");
+  gst_element_set_bus (element, bus);
+  gst_object_unref (bus);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  gst_object_unref (element);
+  g_free (line);
+  return h;
+}
+
+static gchar *
+pop_error (GstHarness *h)
+{
+  GstBus *bus = gst_element_get_bus (h->element);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+  gchar *text = NULL;
+
+  if (message != NULL) {
+    GError *error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    text = g_strdup (error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+  }
+  gst_object_unref (bus);
+  return text;
+}
+
+gchar *
+test_harness_error (GstHarness *h)
+{
+  gchar *text = pop_error (h);
+
+  fail_unless (text != NULL, "no error was posted");
+  gchar *second = pop_error (h);
+  fail_unless (second == NULL, "a second error: %s", second);
+  return text;
+}
+
+void
+test_harness_end (GstHarness **h)
+{
+  gchar *text = pop_error (*h);
+
+  fail_unless (text == NULL, "error: %s", text);
+  /* Messages refer to the element that owns the bus. */
+  GstBus *bus = gst_element_get_bus ((*h)->element);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (bus);
+  gst_harness_teardown (*h);
+  *h = NULL;
+}
+
+/* process */
+
+gsize
+test_resident_memory (void)
+{
+  FILE *file = fopen ("/proc/self/statm", "r");
+  unsigned long total, resident;
+
+  fail_unless (file != NULL && fscanf (file, "%lu %lu", &total, &resident) == 2,
+      "/proc/self/statm cannot be read");
+  fclose (file);
+  return (gsize) resident * (gsize) sysconf (_SC_PAGESIZE);
+}
+
+static guint
+count_entries (const gchar *path)
+{
+  GDir *dir = g_dir_open (path, 0, NULL);
+  guint n = 0;
+
+  fail_unless (dir != NULL, "%s cannot be read", path);
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  g_dir_close (dir);
+  return n;
+}
+
+guint
+test_n_threads (void)
+{
+  return count_entries ("/proc/self/task");
+}
+
+guint
+test_n_files (void)
+{
+  return count_entries ("/proc/self/fd");
+}
