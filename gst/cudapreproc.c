@@ -23,9 +23,11 @@
 #include <gst/video/video.h>
 
 #include "allocation.h"
+#include "device.h"
 #include "error.h"
 #include "hostmemory.h"
 #include "inputformat.h"
+#include "latency.h"
 #include "meta.h"
 #include "plancache.h"
 #include "settings.h"
@@ -35,9 +37,6 @@
 GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
 #define GST_CAT_DEFAULT gst_cuda_preproc_debug
 
-/* Streams when the property says automatic: overlap needs three, for upload,
- * kernel and download; a fourth hides the host's part. */
-#define AUTOMATIC_STREAMS 4
 /* Most inputs that a pool of upstream's is asked to have. */
 #define MAX_INPUTS 8
 
@@ -79,21 +78,14 @@ enum {
   PROP_DEVICE_NAME
 };
 
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE ("sink", GST_PAD_SINK, GST_PAD_ALWAYS,
-        GST_STATIC_CAPS ("video/x-raw, format = (string) " GST_PP_INPUT_FORMATS
-                         ", width = (int) [ 1, " G_STRINGIFY (
-                             PP_MAX_SIZE) " ], "
-                                          "height = (int) [ 1, " G_STRINGIFY (
-                                              PP_MAX_SIZE) " ]"));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
 G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
-
-/* errors */
 
 /* The first failure since start is the one the user sees. */
 static gboolean
@@ -119,48 +111,11 @@ post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
   g_free (reason);
 }
 
-/* device */
-
 static void
 close_device (GstCudaPreproc *self)
 {
   gst_clear_object (&self->allocator);
   pp_device_close (&self->device);
-}
-
-static gint
-streams_for (pp_backend_id backend, gint streams)
-{
-  if (streams > 0)
-    return streams;
-  return backend == PP_BACKEND_CUDA
-      ? AUTOMATIC_STREAMS
-      : MIN (AUTOMATIC_STREAMS, (gint) g_get_num_processors ());
-}
-
-/* CUDA as asked for; with backend=auto the CPU where there is no device. A
- * device asked for by number must not silently be another. */
-static pp_device *
-choose_device (GstCudaPreproc *self, pp_error *error)
-{
-  const gint backend = self->opened_backend;
-  pp_device *device = NULL;
-
-  if (backend != PP_BACKEND_CPU)
-    device = pp_device_open (PP_BACKEND_CUDA, self->opened_id,
-        streams_for (PP_BACKEND_CUDA, self->opened_streams), error);
-  if (device != NULL || backend == PP_BACKEND_CUDA)
-    return device;
-  if (backend == GST_PP_AUTO) {
-    if (self->opened_id >= 0 || error->status != PP_NO_DEVICE)
-      return NULL;
-    /* gst-launch-1.0 shows the second text only. */
-    GST_ELEMENT_INFO (self, RESOURCE, NOT_FOUND,
-        ("Running on the CPU: %s", error->text),
-        ("Running on the CPU: %s", error->text));
-  }
-  return pp_device_open (PP_BACKEND_CPU, -1,
-      streams_for (PP_BACKEND_CPU, self->opened_streams), error);
 }
 
 static gboolean
@@ -174,7 +129,8 @@ open_device (GstCudaPreproc *self)
   self->opened_streams = self->settings.streams;
   GST_OBJECT_UNLOCK (self);
 
-  self->device = choose_device (self, &error);
+  self->device = gst_pp_device_open (GST_ELEMENT_CAST (self),
+      self->opened_backend, self->opened_id, self->opened_streams, &error);
   if (self->device == NULL) {
     post_engine_error (self, &error);
     return FALSE;
@@ -201,8 +157,6 @@ device_is_current (GstCudaPreproc *self)
   return same && pp_device_error (self->device, NULL) == PP_OK;
 }
 
-/* plans */
-
 /* Takes over what was set since the last frame, as a whole. */
 static void
 refresh_settings (GstCudaPreproc *self)
@@ -217,8 +171,6 @@ refresh_settings (GstCudaPreproc *self)
   if (changed)
     gst_pp_plan_cache_clear (&self->plans);
 }
-
-/* frames held back */
 
 /* Pushes the oldest frames until no more than keep are held. When downstream
  * does not take one, it will not take the later ones either. */
@@ -251,8 +203,6 @@ drain (GstCudaPreproc *self)
     discard_held (self);
   }
 }
-
-/* jobs */
 
 /* Both on the completion thread or within pp_submit. */
 static void
@@ -447,8 +397,6 @@ gst_cuda_preproc_transform (
   g_return_val_if_reached (GST_FLOW_NOT_SUPPORTED);
 }
 
-/* caps */
-
 static GstCaps *
 gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
     GstPadDirection direction, GstCaps *caps, GstCaps *filter)
@@ -506,26 +454,14 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
 static guint
 choose_depth (GstCudaPreproc *self)
 {
-  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
-  gboolean live = TRUE, seekable = FALSE;
+  const gint wish = self->plans.settings.async_depth;
 
-  if (self->plans.settings.async_depth >= 0)
-    return (guint) self->plans.settings.async_depth;
-  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) <= 0)
+  if (wish >= 0)
+    return (guint) wish;
+  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) <= 0 ||
+      !gst_pp_upstream_is_stored (GST_BASE_TRANSFORM_SINK_PAD (self)))
     return 0;
-
-  GstQuery *query = gst_query_new_latency ();
-  if (gst_pad_peer_query (sink, query))
-    gst_query_parse_latency (query, &live, NULL, NULL);
-  gst_query_unref (query);
-  if (live)
-    return 0;
-
-  query = gst_query_new_seeking (GST_FORMAT_TIME);
-  if (gst_pad_peer_query (sink, query))
-    gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
-  gst_query_unref (query);
-  return seekable ? (guint) pp_device_streams (self->device) : 0;
+  return (guint) pp_device_streams (self->device);
 }
 
 static void
@@ -604,8 +540,6 @@ gst_cuda_preproc_set_caps (
   return reserve (self);
 }
 
-/* allocation */
-
 static gboolean
 gst_cuda_preproc_propose_allocation (
     GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
@@ -633,8 +567,6 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   post_engine_error (self, &error);
   return FALSE;
 }
-
-/* events and queries */
 
 /* Nothing waits for a buffer of ours, but whoever asks for one must know. */
 static void
@@ -701,24 +633,6 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
 }
 
 static gboolean
-answer_latency (GstCudaPreproc *self, GstQuery *query)
-{
-  gboolean live;
-  GstClockTime min, max;
-
-  GST_OBJECT_LOCK (self);
-  const GstClockTime held_back = self->held_back;
-  GST_OBJECT_UNLOCK (self);
-
-  gst_query_parse_latency (query, &live, &min, &max);
-  min += held_back;
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += held_back;
-  gst_query_set_latency (query, live, min, max);
-  return TRUE;
-}
-
-static gboolean
 gst_cuda_preproc_query (
     GstBaseTransform *trans, GstPadDirection direction, GstQuery *query)
 {
@@ -736,12 +650,14 @@ gst_cuda_preproc_query (
   const gboolean answered =
       GST_BASE_TRANSFORM_CLASS (parent_class)->query (trans, direction, query);
   if (answered && direction == GST_PAD_SRC &&
-      GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
-    return answer_latency (self, query);
+      GST_QUERY_TYPE (query) == GST_QUERY_LATENCY) {
+    GST_OBJECT_LOCK (self);
+    const GstClockTime held_back = self->held_back;
+    GST_OBJECT_UNLOCK (self);
+    gst_pp_latency_add (query, held_back);
+  }
   return answered;
 }
-
-/* states */
 
 static gboolean
 gst_cuda_preproc_start (GstBaseTransform *trans)
@@ -794,8 +710,6 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
     close_device (self);
   return result;
 }
-
-/* object */
 
 static void
 gst_cuda_preproc_set_property (

@@ -15,8 +15,6 @@ G_BEGIN_DECLS
 
 #define GST_PP_MEMORY_TYPE "CudaPreprocHostMemory"
 
-/* memory */
-
 gboolean gst_pp_is_memory (GstMemory *memory);
 /* Whether the device copies to and from memory directly. Shares count like what
  * they share. */
@@ -34,16 +32,12 @@ void gst_pp_memory_take_job (GstMemory *memory, pp_job *job);
 /* Waits until nobody writes to memory any more. */
 void gst_pp_memory_wait (GstMemory *memory);
 
-/* allocator */
-
 #define GST_TYPE_PP_ALLOCATOR (gst_pp_allocator_get_type ())
 G_DECLARE_FINAL_TYPE (
     GstPpAllocator, gst_pp_allocator, GST, PP_ALLOCATOR, GstAllocator)
 
 /* Memory of the arena, which the allocator refers to. Any thread. */
 GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend);
-
-/* pool of tensors */
 
 #define GST_TYPE_PP_TENSOR_POOL (gst_pp_tensor_pool_get_type ())
 G_DECLARE_FINAL_TYPE (

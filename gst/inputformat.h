@@ -28,6 +28,11 @@ G_BEGIN_DECLS
   "ARGB64_BE, RGBA64_LE, RGBA64_BE, BGRA64_LE, BGRA64_BE, ABGR64_LE, "         \
   "ABGR64_BE, AYUV64 }"
 
+#define GST_PP_INPUT_CAPS                                                      \
+  "video/x-raw, format = (string) " GST_PP_INPUT_FORMATS                       \
+  ", width = (int) [ 1, " G_STRINGIFY (                                        \
+      PP_MAX_SIZE) " ], height = (int) [ 1, " G_STRINGIFY (PP_MAX_SIZE) " ]"
+
 /* One frame, mapped for reading. */
 typedef struct {
   GstVideoFrame frame;

@@ -54,7 +54,6 @@ struct pp_stream {
   pp_error error; /* sticky */
 };
 
-/* events */
 
 static pp_status
 event_create (pp_context *context, pp_event **event, pp_error *error)
@@ -131,7 +130,6 @@ event_elapsed (
   return PP_OK;
 }
 
-/* streams */
 
 static void
 run_launch (pp_stream *stream, const pp_launch *launch)
@@ -289,7 +287,6 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
       &(struct operation){ .kind = WAIT, .event = event, .count = count });
 }
 
-/* context and memory */
 
 static pp_status
 open_cpu (int index, pp_context **context, pp_error *error)

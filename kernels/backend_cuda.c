@@ -58,7 +58,6 @@ struct pp_event {
   cudaEvent_t event;
 };
 
-/* errors */
 
 /* What the runtime says, and nothing left in the thread's last-error slot: it
  * is the application's too where that links the same runtime. */
@@ -96,7 +95,6 @@ driver_reason (const struct driver *driver, CUresult code)
   return text;
 }
 
-/* opening */
 
 /* version: of the function's signature, as in cudaTypedefs.h. */
 static cudaError_t
@@ -294,7 +292,6 @@ describe (const pp_context *context, char *text, size_t size)
   snprintf (text, size, "cuda: %s (device %d)", context->name, context->index);
 }
 
-/* memory */
 
 /* Cacheable, never write-combined: frames and tensors are read by the CPU.
  * Portable, so that every context of the process copies from it directly. */
@@ -352,7 +349,6 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
   return check (context, pp_cuda_prepare (plan), "loading the kernels", error);
 }
 
-/* streams and events */
 
 static pp_status
 stream_create (pp_context *context, pp_stream **address, pp_error *error)
@@ -510,7 +506,6 @@ event_elapsed (
   return check (from->context, code, "cudaEventElapsedTime", error);
 }
 
-/* work */
 
 /* The same bytes in fewer, longer rows: where rows follow each other without a
  * gap on both sides, a box is one row; where boxes are one row, they are the

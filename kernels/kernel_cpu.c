@@ -22,7 +22,7 @@
  * Sparse: only the words that the horizontal taps point to. */
 struct reader {
   bool sparse;
-  const pp_source *source;   /* of its first struct component */
+  const pp_source *source;   /* of its first component */
   int first_byte, last_byte; /* of its components' first samples */
   const uint8_t *base;       /* first_byte of row 0 */
   size_t stride;
@@ -36,7 +36,7 @@ struct reader {
  * PP_LANES vertical sums: they take their horizontal taps together. */
 struct pixels {
   struct reader *reader;
-  const pp_source *source;   /* of its first struct component */
+  const pp_source *source;   /* of its first component */
   int first_byte, last_byte; /* of its components' first samples */
   int n_components;
   int n_taps;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which device the element runs on.
+ */
+#ifndef GST_PP_DEVICE_H
+#define GST_PP_DEVICE_H
+
+#include <gst/gst.h>
+
+#include "kernels/preproc.h"
+
+G_BEGIN_DECLS
+
+/* backend: GST_PP_AUTO or pp_backend_id. index: -1 for the first. streams: 0 for
+ * automatic. Automatic means CUDA where there is a device, else the CPU, which
+ * element then says on the bus, with the reason. NULL with the error. */
+pp_device *gst_pp_device_open (GstElement *element, gint backend, gint index,
+    gint streams, pp_error *error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "latency.h"
+
+gboolean
+gst_pp_upstream_is_stored (GstPad *sink)
+{
+  gboolean live = TRUE, seekable = FALSE;
+
+  GstQuery *query = gst_query_new_latency ();
+  if (gst_pad_peer_query (sink, query))
+    gst_query_parse_latency (query, &live, NULL, NULL);
+  gst_query_unref (query);
+  if (live)
+    return FALSE;
+
+  query = gst_query_new_seeking (GST_FORMAT_TIME);
+  if (gst_pad_peer_query (sink, query))
+    gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
+  gst_query_unref (query);
+  return seekable;
+}
+
+void
+gst_pp_latency_add (GstQuery *query, GstClockTime latency)
+{
+  gboolean live;
+  GstClockTime min, max;
+
+  gst_query_parse_latency (query, &live, &min, &max);
+  min += latency;
+  if (GST_CLOCK_TIME_IS_VALID (max))
+    max += latency;
+  gst_query_set_latency (query, live, min, max);
+}
