@@ -154,7 +154,8 @@ device_is_current (GstCudaPreproc *self)
       self->opened_id == self->settings.cuda_device_id &&
       self->opened_streams == self->settings.streams;
   GST_OBJECT_UNLOCK (self);
-  return same && pp_device_error (self->device, NULL) == PP_OK;
+  return self->device != NULL && same &&
+      pp_device_error (self->device, NULL) == PP_OK;
 }
 
 /* Takes over what was set since the last frame, as a whole. */
@@ -164,7 +165,7 @@ refresh_settings (GstCudaPreproc *self)
   GST_OBJECT_LOCK (self);
   const gboolean changed = self->serial != self->plans_serial;
   if (changed) {
-    gst_pp_settings_copy (&self->plans.settings, &self->settings, TRUE);
+    gst_pp_settings_resolve (&self->plans.settings, &self->settings, TRUE);
     self->plans_serial = self->serial;
   }
   GST_OBJECT_UNLOCK (self);
@@ -202,6 +203,16 @@ drain (GstCudaPreproc *self)
     self->flow = flow;
     discard_held (self);
   }
+}
+
+/* Told upstream once; whether it still holds, the next frame finds out. */
+static GstFlowReturn
+take_flow (GstCudaPreproc *self)
+{
+  const GstFlowReturn flow = self->flow;
+
+  self->flow = GST_FLOW_OK;
+  return flow;
 }
 
 /* Both on the completion thread or within pp_submit. */
@@ -364,7 +375,7 @@ gst_cuda_preproc_submit_input_buffer (
     drain (self);
   if (self->flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
-    return self->flow;
+    return take_flow (self);
   }
 
   const GstFlowReturn flow =
@@ -417,12 +428,18 @@ gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
   return result;
 }
 
+/* What the user and the preset ask for. */
 static GstPpTensorWish
 get_wish (GstCudaPreproc *self)
 {
+  GstPpSettings settings;
+
+  gst_pp_settings_init (&settings);
   GST_OBJECT_LOCK (self);
-  const GstPpTensorWish wish = gst_pp_settings_wish (&self->settings);
+  gst_pp_settings_resolve (&settings, &self->settings, FALSE);
   GST_OBJECT_UNLOCK (self);
+  const GstPpTensorWish wish = gst_pp_settings_wish (&settings);
+  gst_pp_settings_clear (&settings);
   return wish;
 }
 
@@ -522,7 +539,7 @@ gst_cuda_preproc_set_caps (
   drain (self);
   gst_pp_plan_cache_clear (&self->plans);
   GST_OBJECT_LOCK (self);
-  gst_pp_settings_copy (&self->plans.settings, &self->settings, FALSE);
+  gst_pp_settings_resolve (&self->plans.settings, &self->settings, FALSE);
   self->plans_serial = self->serial;
   GST_OBJECT_UNLOCK (self);
 
@@ -619,6 +636,11 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     drain (self);
+    /* The end of the last segment is not the end of the next. */
+    if (self->flow == GST_FLOW_EOS &&
+        (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT ||
+            GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
+      self->flow = GST_FLOW_OK;
   }
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "presets.h"
+
 typedef enum {
   KIND_ENUM,
   KIND_INT,
@@ -75,7 +77,7 @@ static const GEnumValue denoises[] = {
   { 0, NULL, NULL },
 };
 
-/* One property a row. For an enumeration min is unused. */
+/* One property a row. An enumeration without values has the presets'. */
 typedef struct {
   const gchar *name;
   Kind kind;
@@ -104,6 +106,9 @@ static const Property properties[] = {
   { "async-depth", KIND_INT, AT (async_depth), READY, -1, -1, 64,
     NUMBER, "Frames held back so that they overlap (-1: as many as streams for "
     "a seekable source that is not live, else 0)" },
+  { "preset", KIND_ENUM, AT (preset), READY, GST_PP_PRESET_NONE, 0, 0,
+    ENUM (NULL, "Preset"), "What the model was trained with: sets the listed "
+    "properties where they are not set otherwise" },
   { "width", KIND_INT, AT (width), READY, 0, 0, PP_MAX_SIZE,
     NUMBER, "Width of the tensor (0: as the caps say, else the frame's)" },
   { "height", KIND_INT, AT (height), READY, 0, 0, PP_MAX_SIZE,
@@ -177,7 +182,8 @@ make_param (const Property *property)
   switch (property->kind) {
     case KIND_ENUM:
       return g_param_spec_enum (name, name, property->blurb,
-          g_enum_register_static (property->type_name, property->values),
+          g_enum_register_static (property->type_name,
+              property->values ? property->values : gst_pp_preset_values ()),
           (gint) property->standard, flags);
     case KIND_INT:
       return g_param_spec_int (name, name, property->blurb,
@@ -272,6 +278,7 @@ gst_pp_settings_set (GstPpSettings *settings, guint id, const GValue *value)
   const Property *property = &properties[id - 1];
   gpointer field = field_of (settings, property);
 
+  settings->set |= G_GUINT64_CONSTANT (1) << (id - 1);
   switch (property->kind) {
     case KIND_ENUM:
       *(gint *) field = g_value_get_enum (value);
@@ -318,24 +325,86 @@ gst_pp_settings_get (const GstPpSettings *settings, guint id, GValue *value)
   }
 }
 
-void
-gst_pp_settings_copy (
-    GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable)
+static void
+copy_field (
+    GstPpSettings *to, const GstPpSettings *from, const Property *property)
+{
+  gpointer field = field_of (to, property);
+  const gconstpointer source = field_of (from, property);
+
+  if (property->kind == KIND_LIST)
+    set_list (field, ((const GstPpList *) source)->text);
+  else if (property->kind == KIND_DOUBLE)
+    *(gdouble *) field = *(const gdouble *) source;
+  else
+    *(gint *) field = *(const gint *) source;
+}
+
+static gint
+enum_from_nick (const GEnumValue *values, const gchar *nick)
+{
+  while (g_strcmp0 (values->value_nick, nick) != 0)
+    values++;
+  return values->value;
+}
+
+typedef struct {
+  GstPpSettings *settings;
+  guint64 user_set;
+  gboolean only_mutable;
+} Presetting;
+
+/* resize and crop-fraction say the same: who sets one leaves the other alone. */
+static gboolean
+is_set_by_user (guint64 user_set, const Property *property)
 {
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
-    const Property *property = &properties[i];
-    gpointer field = field_of (to, property);
-    const gconstpointer source = field_of (from, property);
-
-    if (only_mutable && !property->mutable_playing)
-      continue;
-    if (property->kind == KIND_LIST)
-      set_list (field, ((const GstPpList *) source)->text);
-    else if (property->kind == KIND_DOUBLE)
-      *(gdouble *) field = *(const gdouble *) source;
-    else
-      *(gint *) field = *(const gint *) source;
+    const gboolean same = &properties[i] == property ||
+        (property->offset == AT (crop_fraction) &&
+            properties[i].offset == AT (resize));
+    if (same && (user_set & (G_GUINT64_CONSTANT (1) << i)) != 0)
+      return TRUE;
   }
+  return FALSE;
+}
+
+/* One setting of a preset. The preset's names and values are right: a test walks
+ * them. */
+static void
+preset_field (gpointer data, const gchar *name, const gchar *value)
+{
+  const Presetting *presetting = data;
+  const Property *property = properties;
+
+  while (g_strcmp0 (property->name, name) != 0)
+    property++;
+  if (is_set_by_user (presetting->user_set, property) ||
+      (presetting->only_mutable && !property->mutable_playing))
+    return;
+
+  gpointer field = field_of (presetting->settings, property);
+  if (property->kind == KIND_LIST)
+    set_list (field, value);
+  else if (property->kind == KIND_DOUBLE)
+    *(gdouble *) field = g_ascii_strtod (value, NULL);
+  else if (property->kind == KIND_ENUM)
+    *(gint *) field = enum_from_nick (property->values, value);
+  else if (property->kind == KIND_BOOLEAN)
+    *(gboolean *) field = g_strcmp0 (value, "true") == 0;
+  else
+    *(gint *) field = (gint) g_ascii_strtoll (value, NULL, 10);
+}
+
+void
+gst_pp_settings_resolve (
+    GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable)
+{
+  Presetting presetting = { to, from->set, only_mutable };
+
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
+    if (!only_mutable || properties[i].mutable_playing)
+      copy_field (to, from, &properties[i]);
+  gst_pp_preset_foreach (to->preset, preset_field, &presetting);
 }
 
 GstPpTensorWish

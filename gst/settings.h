@@ -25,6 +25,8 @@ typedef struct {
 
 /* The properties' values. */
 typedef struct {
+  guint64 set; /* bit i: property i + 1 was set by the user */
+  gint preset;
   /* devices */
   gint backend; /* GST_PP_AUTO or pp_backend_id */
   gint cuda_device_id;
@@ -60,10 +62,12 @@ void gst_pp_settings_set (
     GstPpSettings *settings, guint id, const GValue *value);
 void gst_pp_settings_get (
     const GstPpSettings *settings, guint id, GValue *value);
-/* Copies all, or only what may change while PLAYING. */
-void gst_pp_settings_copy (
+/* Copies all, or only what may change while PLAYING, with what the preset says
+ * where the user said nothing. */
+void gst_pp_settings_resolve (
     GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable);
 
+/* Takes resolved settings, as the functions below do. */
 GstPpTensorWish gst_pp_settings_wish (const GstPpSettings *settings);
 /* FALSE and *reason (free it) that names the property and its value. */
 gboolean gst_pp_settings_to_spec (const GstPpSettings *settings,

@@ -92,6 +92,14 @@ parse_dimensions (const gchar *text, gint64 dimensions[MAX_RANK])
   return text == NULL;
 }
 
+static gboolean
+has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
+{
+  const gint64 channels = dimensions[layouts[layout].channels];
+
+  return channels == 1 || channels == 3;
+}
+
 /* One reading of the dimensions; FALSE and *reason when it is none or
  * contradicts wish. */
 static gboolean
@@ -103,7 +111,7 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   const gint64 channels = dimensions[layouts[layout].channels];
 
   g_clear_pointer (reason, g_free);
-  if (channels != 1 && channels != 3)
+  if (!has_channels (layout, dimensions))
     *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT
                                " channels as %s, not 1 or 3",
         channels, layouts[layout].name);
@@ -148,8 +156,13 @@ read_dimensions (const gchar *text, const GstPpTensorWish *wish,
   if (why == NULL)
     read = read_as (first, dimensions, wish, tensor, &why) ||
         read_as (second, dimensions, wish, tensor, &why_second);
+  /* Of two readings that fail, the one that could have been meant. */
   if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why);
+    *reason = g_strdup_printf ("dimensions=%s, but %s", text,
+        why_second != NULL && !has_channels (first, dimensions) &&
+                has_channels (second, dimensions)
+            ? why_second
+            : why);
   g_free (why);
   g_free (why_second);
   return read;

@@ -58,9 +58,8 @@ struct pp_event {
   cudaEvent_t event;
 };
 
-
-/* What the runtime says, and nothing left in the thread's last-error slot: it
- * is the application's too where that links the same runtime. */
+/* What the runtime says, and nothing left in the thread's last-error slot,
+ * which the next check of a launch would find. */
 static const char *
 reason (cudaError_t error)
 {
@@ -94,7 +93,6 @@ driver_reason (const struct driver *driver, CUresult code)
     text = "unknown driver error";
   return text;
 }
-
 
 /* version: of the function's signature, as in cudaTypedefs.h. */
 static cudaError_t
@@ -292,7 +290,6 @@ describe (const pp_context *context, char *text, size_t size)
   snprintf (text, size, "cuda: %s (device %d)", context->name, context->index);
 }
 
-
 /* Cacheable, never write-combined: frames and tensors are read by the CPU.
  * Portable, so that every context of the process copies from it directly. */
 static void *
@@ -348,7 +345,6 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 {
   return check (context, pp_cuda_prepare (plan), "loading the kernels", error);
 }
-
 
 static pp_status
 stream_create (pp_context *context, pp_stream **address, pp_error *error)
@@ -505,7 +501,6 @@ event_elapsed (
   *microseconds = (double) milliseconds * 1e3;
   return check (from->context, code, "cudaEventElapsedTime", error);
 }
-
 
 /* The same bytes in fewer, longer rows: where rows follow each other without a
  * gap on both sides, a box is one row; where boxes are one row, they are the

@@ -12,8 +12,8 @@ open_context (int index, pp_context **context, pp_error *error)
   (void) index;
   *context = NULL;
   return pp_fail (error, PP_NO_DEVICE,
-      "built without CUDA: install the CUDA toolkit (nvcc) and build again with "
-      "the cuda option enabled");
+      "built without CUDA: install the CUDA toolkit (nvcc) and configure the "
+      "build again");
 }
 
 const pp_backend pp_backend_cuda = {

@@ -2,7 +2,8 @@
 
 #include "elementframes.h"
 
-#include <gst/check/gstcheck.h>
+#include "elementutil.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ test_formats (void)
     const GValue *list =
         gst_structure_get_value (gst_caps_get_structure (caps, 0), "format");
     for (guint i = 0; i < gst_value_list_get_size (list); i++)
-      g_ptr_array_add (names,
-          g_value_dup_string (gst_value_list_get_value (list, i)));
+      g_ptr_array_add (
+          names, g_value_dup_string (gst_value_list_get_value (list, i)));
     gst_caps_unref (caps);
   }
   gst_object_unref (factory);
@@ -186,6 +187,37 @@ test_convert (GstHarness *h, const GstVideoInfo *info, GstBuffer *frame)
   GstBuffer *tensor = gst_harness_pull (h);
   fail_unless (tensor != NULL, "no tensor came");
   return tensor;
+}
+
+GstHarness *
+test_rgb_harness (gint backend, const gchar *properties, GstVideoInfo *info)
+{
+  gchar *all = g_strdup_printf ("width=16 height=12 type=uint8 %s", properties);
+  GstHarness *h = test_harness (backend, all);
+
+  test_video_info (info, "RGB", 32, 24);
+  test_send_caps (h, info);
+  g_free (all);
+  return h;
+}
+
+void
+test_push_number (GstHarness *h, const GstVideoInfo *info, guint number)
+{
+  const GstFlowReturn flow =
+      gst_harness_push (h, test_numbered_frame (info, number));
+
+  fail_unless (flow == GST_FLOW_OK, "%s", gst_flow_get_name (flow));
+}
+
+void
+test_pull_number (GstHarness *h, guint number)
+{
+  GstBuffer *tensor = gst_harness_pull (h);
+
+  fail_unless (tensor != NULL, "frame %u did not come", number);
+  fail_unless_equals_int (test_number_of (tensor), number);
+  gst_buffer_unref (tensor);
 }
 
 /* tensors */

@@ -43,6 +43,13 @@ void test_send_caps (GstHarness *h, const GstVideoInfo *info);
 GstBuffer *test_convert (
     GstHarness *h, const GstVideoInfo *info, GstBuffer *frame);
 
+/* A harness with small RGB frames and uint8 tensors, negotiated. */
+GstHarness *test_rgb_harness (
+    gint backend, const gchar *properties, GstVideoInfo *info);
+/* Pushes a numbered frame; pulls a tensor, which must be that frame's. */
+void test_push_number (GstHarness *h, const GstVideoInfo *info, guint number);
+void test_pull_number (GstHarness *h, guint number);
+
 /* tensors */
 
 /* Checks that a uint8 nchw tensor is that of a numbered frame; which. */

@@ -9,13 +9,6 @@
 /* backends */
 
 static const gchar *const backend_names[] = { "cpu", "cuda" };
-static guint n_backends = 1;
-
-guint
-test_n_backends (void)
-{
-  return n_backends;
-}
 
 const gchar *
 test_backend (gint index)
@@ -24,7 +17,7 @@ test_backend (gint index)
 }
 
 /* A device opens where the element reaches READY. */
-static void
+static gboolean
 find_device (void)
 {
   GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
@@ -34,10 +27,9 @@ find_device (void)
     g_error ("cudapreproc is not in GST_PLUGIN_PATH_1_0");
   gst_element_set_bus (element, bus);
   gst_util_set_object_arg (G_OBJECT (element), "backend", "cuda");
-  if (gst_element_set_state (element, GST_STATE_READY) ==
-      GST_STATE_CHANGE_SUCCESS) {
-    n_backends = 2;
-  } else {
+  const gboolean found = gst_element_set_state (element, GST_STATE_READY) ==
+      GST_STATE_CHANGE_SUCCESS;
+  if (!found) {
     GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
     GError *error = NULL;
     gst_message_parse_error (message, &error, NULL);
@@ -49,6 +41,20 @@ find_device (void)
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (element);
   gst_object_unref (bus);
+  return found;
+}
+
+guint
+test_n_backends (void)
+{
+  static guint n;
+
+  if (n == 0)
+    n = find_device () ? 2 : 1;
+  /* What a device gave to this process does not survive a fork. */
+  if (n > 1)
+    g_setenv ("CK_FORK", "no", TRUE);
+  return n;
 }
 
 /* leaks */
@@ -82,8 +88,8 @@ live_objects (GstTracer *tracer)
     const GstStructure *entry =
         gst_value_get_structure (gst_value_list_get_value (list, i));
     const GValue *object = gst_structure_get_value (entry, "object");
-    g_hash_table_insert (live, g_value_peek_pointer (object),
-        gst_structure_to_string (entry));
+    g_hash_table_insert (
+        live, g_value_peek_pointer (object), gst_structure_to_string (entry));
   }
   gst_structure_free (info);
   return live;
@@ -138,10 +144,6 @@ test_main (int argc, char **argv, const gchar *name, void (*add) (TCase *tcase))
 {
   g_setenv ("GST_TRACERS", "leaks", FALSE);
   gst_check_init (&argc, &argv);
-  find_device ();
-  /* What a device gave to this process does not survive a fork. */
-  if (n_backends > 1)
-    g_setenv ("CK_FORK", "no", TRUE);
   if (find_leaks_tracer () == NULL)
     g_print ("SKIP leaks: this GStreamer has no leaks tracer\n");
 

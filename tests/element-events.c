@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Events and caps in a stream: what is serialized stays between the frames that
+ * it was between, also where frames are held back.
+ */
+
+#include <stdio.h>
+
+#include "elementframes.h"
+#include "elementutil.h"
+
+/* Notes what passes a pad: frames by number, events by type. */
+static GstPadProbeReturn
+write_down (GstPad *pad, GstPadProbeInfo *info, gpointer journal)
+{
+  (void) pad;
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER)
+    g_string_append_printf (
+        journal, "%u ", test_number_of (GST_PAD_PROBE_INFO_BUFFER (info)));
+  else
+    g_string_append_printf (journal, "%s ",
+        gst_event_type_get_name (
+            GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info))));
+  return GST_PAD_PROBE_OK;
+}
+
+/* Everything that leaves the element from now on. */
+static GString *
+journal_new (GstHarness *h)
+{
+  GString *journal = g_string_new (NULL);
+
+  gst_pad_add_probe (h->sinkpad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
+          GST_PAD_PROBE_TYPE_EVENT_FLUSH,
+      write_down, journal, NULL);
+  return journal;
+}
+
+/* Exactly this since the last time. */
+static void
+journal_expect (GString *journal, const gchar *expected)
+{
+  fail_unless_equals_string (journal->str, expected);
+  g_string_truncate (journal, 0);
+}
+
+static GstEvent *
+new_custom (GstEventType type)
+{
+  return gst_event_new_custom (type, gst_structure_new_empty ("test"));
+}
+
+static GstEvent *
+new_serialized (guint kind)
+{
+  GstSegment segment;
+
+  switch (kind) {
+    case 0:
+      return gst_event_new_gap (0, GST_SECOND);
+    case 1:
+      return gst_event_new_tag (
+          gst_tag_list_new (GST_TAG_TITLE, "title", NULL));
+    case 2:
+      gst_segment_init (&segment, GST_FORMAT_TIME);
+      segment.start = GST_SECOND;
+      return gst_event_new_segment (&segment);
+    case 3:
+      return new_custom (GST_EVENT_CUSTOM_DOWNSTREAM);
+    case 4:
+      return new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_STICKY);
+    case 5:
+      return new_custom (GST_EVENT_CUSTOM_BOTH);
+    case 6:
+      return gst_event_new_buffer_size (GST_FORMAT_BYTES, 0, 1, FALSE);
+    case 7:
+      return gst_event_new_stream_start ("other");
+    case 8:
+      return gst_event_new_segment_done (GST_FORMAT_TIME, 0);
+    case 9:
+      return gst_event_new_stream_group_done (1);
+    default:
+      return NULL;
+  }
+}
+
+GST_START_TEST (test_serialized_events_stay_in_place) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "streams=4 async-depth=4", &info);
+  GString *expected = g_string_new (NULL);
+  GstEvent *event;
+
+  test_push_number (h, &info, 0);
+  test_push_number (h, &info, 1);
+  GString *journal = journal_new (h);
+  for (guint kind = 0; (event = new_serialized (kind)) != NULL; kind++) {
+    g_string_printf (expected, "%u %u %s ", 2 * kind, 2 * kind + 1,
+        gst_event_type_get_name (GST_EVENT_TYPE (event)));
+    fail_unless (gst_harness_push_event (h, event));
+    journal_expect (journal, expected->str);
+    test_push_number (h, &info, 2 * kind + 2);
+    test_push_number (h, &info, 2 * kind + 3);
+    journal_expect (journal, "");
+  }
+  g_string_free (expected, TRUE);
+  g_string_free (journal, TRUE);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+GST_START_TEST (test_other_events_pass_at_once) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "streams=4 async-depth=4", &info);
+
+  test_push_number (h, &info, 0);
+  GString *journal = journal_new (h);
+  gst_harness_push_event (h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB));
+  journal_expect (journal, "custom-downstream-oob ");
+  gst_harness_push_event (h, new_custom (GST_EVENT_CUSTOM_BOTH_OOB));
+  journal_expect (journal, "custom-both-oob ");
+
+  while (gst_harness_upstream_events_in_queue (h) > 0)
+    gst_event_unref (gst_harness_pull_upstream_event (h));
+  gst_harness_push_upstream_event (h, new_custom (GST_EVENT_CUSTOM_UPSTREAM));
+  fail_unless_equals_int (gst_harness_upstream_events_in_queue (h), 1);
+
+  gst_harness_push_event (h, gst_event_new_eos ());
+  journal_expect (journal, "0 eos ");
+  g_string_free (journal, TRUE);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* A flush forgets what is held; what comes after it is not touched. */
+GST_START_TEST (test_flush_discards) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "streams=4 async-depth=4", &info);
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  GString *journal = journal_new (h);
+  for (guint round = 0; round < 20; round++) {
+    for (guint n = 0; n < round % 5; n++)
+      test_push_number (h, &info, n);
+    gst_harness_push_event (h, gst_event_new_flush_start ());
+    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    gst_harness_push_event (h, gst_event_new_segment (&segment));
+    journal_expect (journal, "flush-start flush-stop segment ");
+    test_push_number (h, &info, 100 + round);
+    gst_harness_push_event (h, gst_event_new_gap (0, 1));
+    gchar *expected = g_strdup_printf ("%u gap ", 100 + round);
+    journal_expect (journal, expected);
+    g_free (expected);
+  }
+  g_string_free (journal, TRUE);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* caps */
+
+static const gint sizes[2][2] = { { 64, 48 }, { 128, 72 } };
+
+/* The sizes take turns while frames are held: each tensor is the one that this
+ * frame gives alone. */
+GST_START_TEST (test_caps_change_in_stream) {
+  GstHarness *h = test_harness (__i__,
+      "width=40 height=40 fit=letterbox streams=4 "
+      "async-depth=4");
+  GstHarness *alone = test_harness (__i__, "width=40 height=40 fit=letterbox");
+  GstVideoInfo info[2];
+  GstBuffer *frame[2], *expected[2];
+
+  for (guint s = 0; s < 2; s++) {
+    test_video_info (&info[s], "NV12", sizes[s][0], sizes[s][1]);
+    frame[s] = test_frame (&info[s], NULL);
+    test_paint_noise (frame[s], &info[s], s);
+    expected[s] = test_convert (alone, &info[s], gst_buffer_ref (frame[s]));
+  }
+  for (guint round = 0; round < 30; round++) {
+    test_send_caps (h, &info[round % 2]);
+    for (guint n = 0; n < 5; n++)
+      fail_unless_equals_int (
+          gst_harness_push (h, gst_buffer_ref (frame[round % 2])), GST_FLOW_OK);
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint n = 0; n < 150; n++) {
+    GstBuffer *tensor = gst_harness_pull (h);
+    const guint s = n / 5 % 2;
+    fail_unless_equals_int (test_meta_int (tensor, "src-width"), sizes[s][0]);
+    test_expect_equal (tensor, expected[s], "after a change of caps");
+    gst_buffer_unref (tensor);
+  }
+  for (guint s = 0; s < 2; s++) {
+    gst_buffer_unref (frame[s]);
+    gst_buffer_unref (expected[s]);
+  }
+  test_harness_end (&alone);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+static GstPadProbeReturn
+note_source_height (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  (void) pad;
+  g_string_append_printf (user, "%d ",
+      test_meta_int (GST_PAD_PROBE_INFO_BUFFER (info), "src-height"));
+  return GST_PAD_PROBE_OK;
+}
+
+/* Segment and caps come between the frames of two real sources. */
+GST_START_TEST (test_concat) {
+  static const gchar *const expected[] = {
+    "480 480 480 480 480 720 720 720 720 720 ",
+    "720 720 720 720 720 480 480 480 480 480 "
+  };
+
+  for (guint order = 0; order < 2; order++) {
+    GString *seen = g_string_new (NULL);
+    GstElement *pipeline = test_launch (__i__,
+        "concat name=c ! cudapreproc name=pp width=64 height=64 fit=letterbox "
+        "streams=4 ! fakesink "
+        "videotestsrc num-buffers=5 ! video/x-raw,width=%d,height=%d ! c. "
+        "videotestsrc num-buffers=5 ! video/x-raw,width=%d,height=%d ! c.",
+        order == 0 ? 640 : 1280, order == 0 ? 480 : 720,
+        order == 0 ? 1280 : 640, order == 0 ? 720 : 480);
+
+    gst_pad_add_probe (test_pad (pipeline, "pp", "src"),
+        GST_PAD_PROBE_TYPE_BUFFER, note_source_height, seen, NULL);
+    test_play_to_eos (pipeline);
+    fail_unless_equals_string (seen->str, expected[order]);
+    test_stop (&pipeline);
+    g_string_free (seen, TRUE);
+  }
+}
+GST_END_TEST
+
+static GstPadProbeReturn
+check_size (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  GstCaps *caps = gst_pad_get_current_caps (pad);
+  const gchar *dimensions =
+      gst_structure_get_string (gst_caps_get_structure (caps, 0), "dimensions");
+  gint size[3] = { 0 };
+
+  (void) user;
+  fail_unless (
+      sscanf (dimensions, "%d:%d:%d", &size[0], &size[1], &size[2]) == 3);
+  fail_unless_equals_int (
+      gst_buffer_get_size (GST_PAD_PROBE_INFO_BUFFER (info)),
+      size[0] * size[1] * size[2]);
+  gst_caps_unref (caps);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Downstream changes its mind while frames are held: those go with their own
+ * caps, the next ones with the new. */
+GST_START_TEST (test_downstream_renegotiates) {
+  static const gchar *const wanted[] = { "16:12:3:1", "3:20:10:1", "8:8:1:1" };
+  GstHarness *h = test_harness (__i__, "streams=3 async-depth=3");
+  GstVideoInfo info;
+  guint n = 0;
+
+  test_video_info (&info, "RGB", 32, 24);
+  gst_harness_set_sink_caps_str (h, "other/tensors");
+  test_send_caps (h, &info);
+  gst_pad_add_probe (
+      h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, check_size, NULL, NULL);
+  for (guint round = 0; round < 9; round++) {
+    gchar *caps = g_strdup_printf (
+        "other/tensors, format = static, num_tensors = 1, types = uint8, "
+        "dimensions = (string) %s",
+        wanted[round % 3]);
+    gst_harness_set_sink_caps_str (h, caps);
+    gst_harness_push_upstream_event (h, gst_event_new_reconfigure ());
+    for (guint i = 0; i < 4; i++, n++)
+      test_push_number (h, &info, n);
+    g_free (caps);
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  fail_unless_equals_int (gst_harness_buffers_received (h), (gint) n);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+static void
+add_tests (TCase *tcase)
+{
+  test_add (tcase, test_serialized_events_stay_in_place);
+  test_add (tcase, test_other_events_pass_at_once);
+  test_add (tcase, test_flush_discards);
+  test_add (tcase, test_caps_change_in_stream);
+  test_add (tcase, test_concat);
+  test_add (tcase, test_downstream_renegotiates);
+}
+
+int
+main (int argc, char **argv)
+{
+  return test_main (argc, argv, "element-events", add_tests);
+}
