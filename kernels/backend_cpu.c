@@ -54,7 +54,6 @@ struct pp_stream {
   pp_error error; /* sticky */
 };
 
-
 static pp_status
 event_create (pp_context *context, pp_event **event, pp_error *error)
 {
@@ -129,7 +128,6 @@ event_elapsed (
       (double) (to->time.tv_nsec - from->time.tv_nsec) * 1e-3;
   return PP_OK;
 }
-
 
 static void
 run_launch (pp_stream *stream, const pp_launch *launch)
@@ -286,7 +284,6 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
   return push (stream,
       &(struct operation){ .kind = WAIT, .event = event, .count = count });
 }
-
 
 static pp_status
 open_cpu (int index, pp_context **context, pp_error *error)

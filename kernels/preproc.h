@@ -31,7 +31,6 @@ extern "C" {
 /* Most streams that a device can be opened with. */
 #define PP_MAX_STREAMS 16
 
-
 typedef enum pp_status {
   PP_OK = 0,
   PP_BAD_ARGUMENT, /* a value the caller gave */

@@ -225,7 +225,7 @@ test_known_weights (void)
   static const pp_axis_geometry down = { 0, 5, 2, 0, 2, 0, false };
   static const pp_axis_geometry same = { 0, 5, 5, 0, 5, 0, false };
   static const pp_axis_geometry pair = { 0, 2, 2, 0, 2, 0, false };
-  static const struct {
+  const struct {
     pp_method method;
     pp_axis_geometry axis;
     int gaussian, out;
