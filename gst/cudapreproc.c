@@ -25,13 +25,14 @@
 #include "allocation.h"
 #include "device.h"
 #include "error.h"
+#include "frame.h"
+#include "held.h"
 #include "hostmemory.h"
-#include "inputformat.h"
 #include "latency.h"
 #include "meta.h"
+#include "monitor.h"
 #include "plancache.h"
 #include "settings.h"
-#include "stats.h"
 #include "tensorcaps.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
@@ -40,36 +41,31 @@ GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
 /* Most inputs that a pool of upstream's is asked to have. */
 #define MAX_INPUTS 8
 
-/* An input from submission until the device let go of it. */
-typedef struct {
-  GstCudaPreproc *element; /* outlives it: stop waits for all jobs */
-  GstPpInput input;
-} Frame;
-
 struct _GstCudaPreproc {
   GstBaseTransform parent;
 
   /* Under the object lock. */
-  GstPpSettings settings;
-  guint serial; /* counts changes of settings */
-  GstPpStats *stats;
+  GstPpSettings pending;  /* what was set last */
+  GstPpSettings settings; /* what holds: pending when a g_object_set was over */
+  guint serial;           /* counts changes of settings */
   GstClockTime held_back; /* what async-depth adds to the latency */
   gchar *device_name;     /* of the last device opened; owned */
 
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
   GstAllocator *allocator; /* of frames, for upstream */
-  gint opened_backend, opened_id, opened_streams;
+  gint opened_backend, opened_id;
+  pp_device_options opened;
 
   gint failed; /* atomic: an error has been posted since start */
+  GstPpMonitor *monitor;
 
   /* The streaming thread's. */
   GstPpPlanCache plans;
   guint plans_serial; /* of the settings in it */
-  GQueue held;        /* GstBuffer, submitted but not pushed; oldest first */
-  guint depth;        /* how many are held */
-  GstFlowReturn flow; /* what downstream last answered to a drain */
-  gboolean discont;   /* a frame was dropped since the last submitted one */
+  GstPpHeld held;
+  guint depth;      /* how many are held */
+  gboolean discont; /* a frame was dropped since the last submitted one */
 };
 
 enum {
@@ -126,11 +122,11 @@ open_device (GstCudaPreproc *self)
   GST_OBJECT_LOCK (self);
   self->opened_backend = self->settings.backend;
   self->opened_id = self->settings.cuda_device_id;
-  self->opened_streams = self->settings.streams;
+  self->opened = gst_pp_settings_device_options (&self->settings);
   GST_OBJECT_UNLOCK (self);
 
   self->device = gst_pp_device_open (GST_ELEMENT_CAST (self),
-      self->opened_backend, self->opened_id, self->opened_streams, &error);
+      self->opened_backend, self->opened_id, &self->opened, &error);
   if (self->device == NULL) {
     post_engine_error (self, &error);
     return FALSE;
@@ -141,6 +137,7 @@ open_device (GstCudaPreproc *self)
   g_free (self->device_name);
   self->device_name = g_strdup (pp_device_name (self->device));
   GST_OBJECT_UNLOCK (self);
+  gst_pp_monitor_reset (self->monitor, self->device);
   GST_INFO_OBJECT (self, "%s, %d streams", pp_device_name (self->device),
       pp_device_streams (self->device));
   return TRUE;
@@ -150,9 +147,12 @@ static gboolean
 device_is_current (GstCudaPreproc *self)
 {
   GST_OBJECT_LOCK (self);
+  const pp_device_options wanted =
+      gst_pp_settings_device_options (&self->settings);
   const gboolean same = self->opened_backend == self->settings.backend &&
       self->opened_id == self->settings.cuda_device_id &&
-      self->opened_streams == self->settings.streams;
+      self->opened.streams == wanted.streams &&
+      self->opened.staging_threads == wanted.staging_threads;
   GST_OBJECT_UNLOCK (self);
   return self->device != NULL && same &&
       pp_device_error (self->device, NULL) == PP_OK;
@@ -173,137 +173,17 @@ refresh_settings (GstCudaPreproc *self)
     gst_pp_plan_cache_clear (&self->plans);
 }
 
-/* Pushes the oldest frames until no more than keep are held. When downstream
- * does not take one, it will not take the later ones either. */
-static GstFlowReturn
-push_held (GstCudaPreproc *self, guint keep)
-{
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  while (flow == GST_FLOW_OK && self->held.length > keep)
-    flow = gst_pad_push (
-        GST_BASE_TRANSFORM_SRC_PAD (self), g_queue_pop_head (&self->held));
-  return flow;
-}
-
+/* On a thread of the device. */
 static void
-discard_held (GstCudaPreproc *self)
+on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
+    const pp_error *error)
 {
-  g_queue_clear_full (&self->held, (GDestroyNotify) gst_buffer_unref);
-}
+  GstCudaPreproc *self = owner;
 
-/* Before anything that must come after the frames. What downstream answers is
- * for the next frame to return. */
-static void
-drain (GstCudaPreproc *self)
-{
-  const GstFlowReturn flow = push_held (self, 0);
-
-  if (flow != GST_FLOW_OK) {
-    self->flow = flow;
-    discard_held (self);
-  }
-}
-
-/* Told upstream once; whether it still holds, the next frame finds out. */
-static GstFlowReturn
-take_flow (GstCudaPreproc *self)
-{
-  const GstFlowReturn flow = self->flow;
-
-  self->flow = GST_FLOW_OK;
-  return flow;
-}
-
-/* Both on the completion thread or within pp_submit. */
-static void
-on_input_done (void *user)
-{
-  Frame *frame = user;
-
-  gst_pp_input_clear (&frame->input);
-}
-
-static void
-on_done (void *user, const pp_job_info *info, const pp_error *error)
-{
-  Frame *frame = user;
-  GstCudaPreproc *self = frame->element;
-
-  if (error != NULL) {
+  if (error != NULL)
     post_engine_error (self, error);
-  } else {
-    GST_OBJECT_LOCK (self);
-    gst_pp_stats_add (self->stats, info);
-    GST_OBJECT_UNLOCK (self);
-  }
-  g_free (frame);
-}
-
-static guint
-pinned_planes (GstCudaPreproc *self, const GstPpInput *input)
-{
-  const pp_backend_id backend = pp_device_backend (self->device);
-  guint planes = 0;
-
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
-    if (gst_pp_memory_is_pinned (gst_pp_input_peek_memory (input, p), backend))
-      planes |= 1u << p;
-  return planes;
-}
-
-/* Maps input (transfer full) and finds its plan. NULL with the error posted. */
-static Frame *
-map_frame (GstCudaPreproc *self, GstBuffer *input, pp_plan **plan)
-{
-  Frame *frame = g_new0 (Frame, 1);
-  GstPpFault fault = GST_PP_FAULT_INPUT;
-  gchar *reason = NULL;
-
-  frame->element = self;
-  if (gst_pp_input_map (&frame->input, &self->plans.info, input, &reason)) {
-    *plan = gst_pp_plan_cache_find (&self->plans, frame->input.width,
-        frame->input.height, &frame->input.crop, &fault, &reason);
-    if (*plan != NULL) {
-      fault = GST_PP_FAULT_INPUT;
-      if (gst_pp_input_check (&frame->input, *plan, &reason))
-        return frame;
-    }
-  }
-  post_fault (self, fault, reason);
-  gst_pp_input_clear (&frame->input);
-  g_free (frame);
-  return NULL;
-}
-
-/* Queues the job that fills output, whose memory then carries it. Takes frame.
- */
-static gboolean
-submit_frame (
-    GstCudaPreproc *self, Frame *frame, pp_plan *plan, GstBuffer *output)
-{
-  GstMemory *memory = gst_buffer_peek_memory (output, 0);
-  const pp_task task = {
-    .plan = plan,
-    .view = frame->input.view,
-    .pinned_planes = pinned_planes (self, &frame->input),
-    .tensor = gst_pp_memory_get_data (memory),
-    .padding = gst_pp_memory_get_padding (memory),
-    .input_done = on_input_done,
-    .done = on_done,
-    .user = frame,
-  };
-  pp_error error;
-  pp_job *job = pp_submit (self->device, &task, &error);
-
-  if (job == NULL) {
-    post_engine_error (self, &error);
-    gst_pp_input_clear (&frame->input);
-    g_free (frame);
-    return FALSE;
-  }
-  gst_pp_memory_take_job (memory, job);
-  return TRUE;
+  else
+    gst_pp_monitor_add (self->monitor, frame, info);
 }
 
 /* An output buffer with what belongs to input's frame: timestamps, flags, metas.
@@ -343,24 +223,34 @@ convert (GstCudaPreproc *self, GstBuffer *input)
 {
   pp_plan *plan = NULL;
   GstBuffer *output = NULL;
+  GstPpFault fault;
+  gchar *reason = NULL;
+  pp_error error;
 
   refresh_settings (self);
-  Frame *frame = map_frame (self, input, &plan);
-  if (frame == NULL)
+  GstPpFrame *frame =
+      gst_pp_frame_new (&self->plans, input, &plan, &fault, &reason);
+  if (frame == NULL) {
+    post_fault (self, fault, reason);
     return GST_FLOW_ERROR;
+  }
 
   const GstFlowReturn flow =
       prepare_output (self, frame->input.buffer, plan, &output);
   if (flow != GST_FLOW_OK) {
-    gst_pp_input_clear (&frame->input);
-    g_free (frame);
+    gst_pp_frame_free (frame);
     return flow;
   }
-  if (!submit_frame (self, frame, plan, output)) {
+  gst_pp_pace_take (&self->held.pace,
+      gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
+      &frame->spent);
+  if (!gst_pp_frame_submit (
+          frame, self->device, plan, output, on_done, self, &error)) {
+    post_engine_error (self, &error);
     gst_buffer_unref (output);
     return GST_FLOW_ERROR;
   }
-  g_queue_push_tail (&self->held, output);
+  gst_pp_held_add (&self->held, output);
   return GST_FLOW_OK;
 }
 
@@ -370,12 +260,13 @@ gst_cuda_preproc_submit_input_buffer (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
+  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_SOURCE);
   /* The base class is about to renegotiate. */
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    drain (self);
-  if (self->flow != GST_FLOW_OK) {
+    gst_pp_held_drain (&self->held);
+  if (self->held.flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
-    return take_flow (self);
+    return gst_pp_held_take_flow (&self->held);
   }
 
   const GstFlowReturn flow =
@@ -383,7 +274,7 @@ gst_cuda_preproc_submit_input_buffer (
           ->submit_input_buffer (trans, is_discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     self->discont = TRUE;
-    drain (self);
+    gst_pp_held_drain (&self->held);
   }
   if (flow != GST_FLOW_OK)
     return flow;
@@ -396,7 +287,9 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   *output = NULL;
-  return push_held (self, self->depth);
+  const GstFlowReturn flow = gst_pp_held_push (&self->held, self->depth);
+  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_ELEMENT);
+  return flow;
 }
 
 /* Never called, since generate_output is ours; without it the base class takes
@@ -422,7 +315,10 @@ gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
   gst_caps_unref (other_template);
   if (filter != NULL) {
     GstCaps *all = result;
-    result = gst_caps_intersect_full (filter, all, GST_CAPS_INTERSECT_FIRST);
+    /* A source that is free to choose takes the first: ours, not its own. */
+    const gboolean ours = direction == GST_PAD_SRC;
+    result = gst_caps_intersect_full (
+        ours ? all : filter, ours ? filter : all, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref (all);
   }
   return result;
@@ -466,28 +362,15 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   return fixed;
 }
 
-/* How many frames to hold back: as many as there are streams where frames come
- * as fast as they are taken, none where someone waits for each. */
-static guint
-choose_depth (GstCudaPreproc *self)
-{
-  const gint wish = self->plans.settings.async_depth;
-
-  if (wish >= 0)
-    return (guint) wish;
-  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) <= 0 ||
-      !gst_pp_upstream_is_stored (GST_BASE_TRANSFORM_SINK_PAD (self)))
-    return 0;
-  return (guint) pp_device_streams (self->device);
-}
-
 static void
 update_depth (GstCudaPreproc *self)
 {
   const gint fps_n = GST_VIDEO_INFO_FPS_N (&self->plans.info);
   const gint fps_d = GST_VIDEO_INFO_FPS_D (&self->plans.info);
 
-  self->depth = choose_depth (self);
+  self->depth = gst_pp_choose_depth (self->plans.settings.async_depth,
+      pp_device_streams (self->device), fps_n,
+      GST_BASE_TRANSFORM_SINK_PAD (self));
   /* Without a framerate nothing bounds the wait; the answer leaves it out. */
   const GstClockTime held_back = fps_n > 0
       ? gst_util_uint64_scale (self->depth * GST_SECOND, fps_d, fps_n)
@@ -536,7 +419,7 @@ gst_cuda_preproc_set_caps (
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
   gchar *reason = NULL;
 
-  drain (self);
+  gst_pp_held_drain (&self->held);
   gst_pp_plan_cache_clear (&self->plans);
   GST_OBJECT_LOCK (self);
   gst_pp_settings_resolve (&self->plans.settings, &self->settings, FALSE);
@@ -545,8 +428,9 @@ gst_cuda_preproc_set_caps (
 
   const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
   if (!gst_video_info_from_caps (&self->plans.info, incaps)) {
+    g_autofree gchar *text = gst_caps_to_string (incaps);
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
-        g_strdup_printf ("Caps are not video: %" GST_PTR_FORMAT, incaps));
+        g_strdup_printf ("Caps are not video: %s", text));
     return FALSE;
   }
   if (!gst_pp_tensor_from_caps (outcaps, &wish, &self->plans.tensor, &reason)) {
@@ -578,6 +462,14 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
       pp_type_size (tensor->type);
   pp_error error;
 
+  if (size > G_MAXUINT) {
+    post_fault (self, GST_PP_FAULT_SETTINGS,
+        g_strdup_printf ("width=%d and height=%d make a tensor of "
+                         "%" G_GSIZE_FORMAT " bytes, more than a buffer pool "
+                         "can give",
+            tensor->width, tensor->height, size));
+    return FALSE;
+  }
   if (gst_pp_decide_allocation (query, self->device, size,
           self->depth + (guint) pp_device_streams (self->device), &error))
     return TRUE;
@@ -611,14 +503,25 @@ handle_caps (GstCudaPreproc *self, GstEvent *event)
   if (!handled && !GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
     GstCaps *peer =
         gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SRC_PAD (trans), NULL);
+    g_autofree gchar *video = gst_caps_to_string (caps);
+    g_autofree gchar *wanted = gst_caps_to_string (peer);
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
-        g_strdup_printf ("No tensor of %" GST_PTR_FORMAT
-                         " is what downstream takes: %" GST_PTR_FORMAT,
-            caps, peer));
+        g_strdup_printf (
+            "No tensor of %s is what downstream takes: %s", video, wanted));
     gst_clear_caps (&peer);
   }
   gst_caps_unref (caps);
   return handled;
+}
+
+static void
+write_timeline (GstCudaPreproc *self)
+{
+  gchar *reason = NULL;
+
+  if (!gst_pp_monitor_write_timeline (self->monitor, GST_OBJECT_NAME (self),
+          pp_device_name (self->device), &reason))
+    post_fault (self, GST_PP_FAULT_FILE, reason);
 }
 
 static gboolean
@@ -629,27 +532,28 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     /* The device first: it may still write to what is held. */
     pp_device_drain (self->device, NULL);
-    discard_held (self);
-    self->flow = GST_FLOW_OK;
+    gst_pp_held_flush (&self->held);
     set_flushing (self, FALSE);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START) {
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
-    drain (self);
+    gst_pp_held_drain (&self->held);
     /* The end of the last segment is not the end of the next. */
-    if (self->flow == GST_FLOW_EOS &&
+    if (self->held.flow == GST_FLOW_EOS &&
         (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT ||
             GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
-      self->flow = GST_FLOW_OK;
+      self->held.flow = GST_FLOW_OK;
   }
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
     return handle_caps (self, event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS &&
-      pp_device_drain (self->device, NULL) != PP_OK) {
-    /* The error has been posted; the stream did not end well. */
-    gst_event_unref (event);
-    return FALSE;
+  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
+    if (pp_device_drain (self->device, NULL) != PP_OK) {
+      /* The error has been posted; the stream did not end well. */
+      gst_event_unref (event);
+      return FALSE;
+    }
+    write_timeline (self);
   }
   return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
 }
@@ -661,13 +565,13 @@ gst_cuda_preproc_query (
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
-    drain (self);
+    gst_pp_held_drain (&self->held);
     /* Upstream wants its buffers back. */
     pp_device_drain (self->device, NULL);
   } else if (direction == GST_PAD_SINK &&
       GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
       gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    drain (self);
+    gst_pp_held_drain (&self->held);
   }
   const gboolean answered =
       GST_BASE_TRANSFORM_CLASS (parent_class)->query (trans, direction, query);
@@ -681,6 +585,23 @@ gst_cuda_preproc_query (
   return answered;
 }
 
+/* Also says whether the file can be made, before there is anything to write. */
+static gboolean
+start_timeline (GstCudaPreproc *self)
+{
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  GST_OBJECT_LOCK (self);
+  g_autofree gchar *path = g_strdup (self->settings.timeline_location);
+  GST_OBJECT_UNLOCK (self);
+  if (path == NULL ||
+      gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
+    return TRUE;
+  post_fault (self, fault, reason);
+  return FALSE;
+}
+
 static gboolean
 gst_cuda_preproc_start (GstBaseTransform *trans)
 {
@@ -692,13 +613,12 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
     if (!open_device (self))
       return FALSE;
   }
-  self->flow = GST_FLOW_OK;
   self->discont = FALSE;
   GST_OBJECT_LOCK (self);
-  gst_pp_stats_init (self->stats);
   self->held_back = 0;
   GST_OBJECT_UNLOCK (self);
-  return TRUE;
+  gst_pp_monitor_reset (self->monitor, self->device);
+  return start_timeline (self);
 }
 
 static gboolean
@@ -707,8 +627,9 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   pp_device_drain (self->device, NULL);
-  discard_held (self);
+  gst_pp_held_flush (&self->held);
   gst_pp_plan_cache_clear (&self->plans);
+  write_timeline (self);
   return TRUE;
 }
 
@@ -721,6 +642,8 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
     g_atomic_int_set (&self->failed, FALSE);
     if (!open_device (self))
       return GST_STATE_CHANGE_FAILURE;
+  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
+    gst_pp_monitor_restart (self->monitor);
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     set_flushing (self, TRUE);
   }
@@ -740,9 +663,24 @@ gst_cuda_preproc_set_property (
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
   GST_OBJECT_LOCK (self);
-  gst_pp_settings_set (&self->settings, id, value);
+  gst_pp_settings_set (&self->pending, id, value);
+  GST_OBJECT_UNLOCK (self);
+}
+
+/* Comes once after all properties of one g_object_set, which a frame must not
+ * see half of. */
+static void
+gst_cuda_preproc_dispatch_properties_changed (
+    GObject *object, guint n_pspecs, GParamSpec **pspecs)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+
+  GST_OBJECT_LOCK (self);
+  gst_pp_settings_copy (&self->settings, &self->pending);
   self->serial++;
   GST_OBJECT_UNLOCK (self);
+  G_OBJECT_CLASS (parent_class)
+      ->dispatch_properties_changed (object, n_pspecs, pspecs);
 }
 
 static void
@@ -751,13 +689,15 @@ gst_cuda_preproc_get_property (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, gst_pp_monitor_get_stats (self->monitor));
+    return;
+  }
   GST_OBJECT_LOCK (self);
-  if (id == PROP_STATS)
-    g_value_take_boxed (value, gst_pp_stats_to_structure (self->stats));
-  else if (id == PROP_DEVICE_NAME)
+  if (id == PROP_DEVICE_NAME)
     g_value_set_string (value, self->device_name);
   else
-    gst_pp_settings_get (&self->settings, id, value);
+    gst_pp_settings_get (&self->pending, id, value);
   GST_OBJECT_UNLOCK (self);
 }
 
@@ -766,9 +706,10 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  gst_pp_settings_clear (&self->pending);
   gst_pp_settings_clear (&self->settings);
   gst_pp_plan_cache_finish (&self->plans);
-  g_free (self->stats);
+  gst_pp_monitor_free (self->monitor);
   g_free (self->device_name);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -786,18 +727,23 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
 
   object_class->set_property = gst_cuda_preproc_set_property;
   object_class->get_property = gst_cuda_preproc_get_property;
+  object_class->dispatch_properties_changed =
+      gst_cuda_preproc_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_finalize;
   gst_pp_settings_install (object_class);
   /**
    * GstCudaPreproc:stats:
    *
-   * frames, bytes-up, bytes-down, bytes-staged; overlap, the sum of all stage
-   * times over the wall time; and of the stages upload, kernel and download the
-   * mean, p50, p95 and p99 in microseconds. Counted from READY to PAUSED on.
+   * frames, bytes-up, bytes-down, bytes-staged; streams, those in use;
+   * overlap, the sum of all stage times over the wall time; bottleneck, what
+   * keeps the last few hundred frames from going faster, in one word (see the
+   * README); and of the stages upload, kernel and download and of the latency,
+   * from submission to the tensor, the mean, p50, p95 and p99 in microseconds.
+   * Counted from READY to PAUSED on.
    */
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
-          "Frames, bytes, overlap and stage times in microseconds",
+          "Frames, bytes, overlap, bottleneck and times in microseconds",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   g_object_class_install_property (object_class, PROP_DEVICE_NAME,
@@ -831,10 +777,12 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
 static void
 gst_cuda_preproc_init (GstCudaPreproc *self)
 {
+  gst_pp_settings_init (&self->pending);
   gst_pp_settings_init (&self->settings);
   gst_pp_plan_cache_init (&self->plans);
-  self->stats = g_new0 (GstPpStats, 1);
-  g_queue_init (&self->held);
+  self->monitor = gst_pp_monitor_new ();
+  gst_pp_held_init (
+      &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_prefer_passthrough (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -24,6 +24,7 @@ struct _GstPpAllocator {
   GstAllocator parent;
   pp_arena *arena;
   pp_backend_id backend;
+  guint64 waited; /* atomic; nanoseconds that maps waited for jobs */
 };
 
 struct _GstPpTensorPool {
@@ -85,13 +86,37 @@ gst_pp_memory_wait (GstMemory *memory)
     pp_job_wait (root->job, NULL);
 }
 
+guint64
+gst_pp_memory_get_waited (GstMemory *memory)
+{
+  GstPpAllocator *allocator = GST_PP_ALLOCATOR (memory->allocator);
+
+  return __atomic_load_n (&allocator->waited, __ATOMIC_RELAXED);
+}
+
+/* As pp_job_wait, counted. */
+static pp_status
+wait_for_tensor (GstMemory *memory, pp_job *job, pp_error *error)
+{
+  GstPpAllocator *allocator = GST_PP_ALLOCATOR (memory->allocator);
+
+  if (pp_job_query (job))
+    return pp_job_wait (job, error);
+  const GstClockTime begin = gst_util_get_timestamp ();
+  const pp_status status = pp_job_wait (job, error);
+  __atomic_fetch_add (
+      &allocator->waited, gst_util_get_timestamp () - begin, __ATOMIC_RELAXED);
+  return status;
+}
+
 static gpointer
 memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
 {
   GstPpMemory *root = root_of (memory);
   pp_error error;
 
-  if (root->job != NULL && pp_job_wait (root->job, &error) != PP_OK) {
+  if (root->job != NULL &&
+      wait_for_tensor (memory, root->job, &error) != PP_OK) {
     GST_WARNING ("tensor was not computed: %s", error.text);
     return NULL;
   }
@@ -268,6 +293,38 @@ gst_pp_tensor_pool_acquire_buffer (
   return flow;
 }
 
+/* Whoever still holds the memory keeps it: the buffer is discarded then. Else it
+ * is as new; the base class would forget the prefix. */
+static void
+gst_pp_tensor_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
+{
+  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
+
+  GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
+      ->reset_buffer (pool, buffer);
+  if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
+    return;
+  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
+  if (GST_MINI_OBJECT_REFCOUNT_VALUE (memory) > 1)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
+  else
+    gst_memory_resize (memory,
+        (gssize) self->params.prefix - (gssize) memory->offset, self->size);
+}
+
+static gboolean
+gst_pp_tensor_pool_start (GstBufferPool *pool)
+{
+  GstBufferPoolClass *parent =
+      GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class);
+
+  if (parent->start (pool))
+    return TRUE;
+  /* GStreamer would leak the buffers made before the one that failed. */
+  parent->stop (pool);
+  return FALSE;
+}
+
 static void
 gst_pp_tensor_pool_finalize (GObject *object)
 {
@@ -282,8 +339,10 @@ gst_pp_tensor_pool_class_init (GstPpTensorPoolClass *klass)
 
   G_OBJECT_CLASS (klass)->finalize = gst_pp_tensor_pool_finalize;
   pool_class->set_config = gst_pp_tensor_pool_set_config;
+  pool_class->start = gst_pp_tensor_pool_start;
   pool_class->alloc_buffer = gst_pp_tensor_pool_alloc_buffer;
   pool_class->acquire_buffer = gst_pp_tensor_pool_acquire_buffer;
+  pool_class->reset_buffer = gst_pp_tensor_pool_reset_buffer;
 }
 
 static void

@@ -32,6 +32,10 @@ void gst_pp_memory_take_job (GstMemory *memory, pp_job *job);
 /* Waits until nobody writes to memory any more. */
 void gst_pp_memory_wait (GstMemory *memory);
 
+/* How long maps of this memory and all others of its pool have waited for their
+ * jobs so far, nanoseconds. Any thread. */
+guint64 gst_pp_memory_get_waited (GstMemory *memory);
+
 #define GST_TYPE_PP_ALLOCATOR (gst_pp_allocator_get_type ())
 G_DECLARE_FINAL_TYPE (
     GstPpAllocator, gst_pp_allocator, GST, PP_ALLOCATOR, GstAllocator)

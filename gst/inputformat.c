@@ -142,19 +142,32 @@ fill_view (GstPpInput *input, gchar **reason)
   return TRUE;
 }
 
-static void
-fill_crop (GstPpInput *input, const GstVideoInfo *info)
+static gboolean
+fill_crop (GstPpInput *input, const GstVideoInfo *info, gchar **reason)
 {
   const GstVideoCropMeta *crop = gst_buffer_get_video_crop_meta (input->buffer);
+  const guint width = (guint) GST_VIDEO_FRAME_WIDTH (&input->frame);
+  const guint height = (guint) GST_VIDEO_FRAME_HEIGHT (&input->frame);
 
-  input->width = GST_VIDEO_FRAME_WIDTH (&input->frame);
-  input->height = GST_VIDEO_FRAME_HEIGHT (&input->frame);
-  if (crop != NULL)
-    input->crop = (pp_rect){ (int) crop->x, (int) crop->y, (int) crop->width,
-      (int) crop->height };
-  else
+  input->width = (gint) width;
+  input->height = (gint) height;
+  if (crop == NULL) {
     input->crop = (pp_rect){ 0, 0, GST_VIDEO_INFO_WIDTH (info),
       GST_VIDEO_INFO_HEIGHT (info) };
+    return TRUE;
+  }
+  /* Sizes first: then no difference overflows. */
+  if (crop->width < 1 || crop->width > width || crop->height < 1 ||
+      crop->height > height || crop->x > width - crop->width ||
+      crop->y > height - crop->height) {
+    *reason = g_strdup_printf ("GstVideoCropMeta is %ux%u at %u,%u, but the "
+                               "frame is %ux%u",
+        crop->width, crop->height, crop->x, crop->y, width, height);
+    return FALSE;
+  }
+  input->crop = (pp_rect){ (int) crop->x, (int) crop->y, (int) crop->width,
+    (int) crop->height };
+  return TRUE;
 }
 
 gboolean
@@ -187,8 +200,7 @@ gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
   }
 
   input->buffer = buffer;
-  fill_crop (input, info);
-  if (!fill_view (input, reason)) {
+  if (!fill_crop (input, info, reason) || !fill_view (input, reason)) {
     gst_pp_input_clear (input);
     return FALSE;
   }

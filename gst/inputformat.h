@@ -14,11 +14,12 @@ G_BEGIN_DECLS
 
 /* Every format whose components are whole 8- or 16-bit samples and that
  * GstVideoFormatInfo describes truly, in the order a free source picks from.
- * Not in it: v216 (its byte order), Y210, Y212 and Y412 (all offsets 0). */
+ * Not in it: VYUY (Cb and Cr are exchanged), v216 (its byte order), Y210, Y212
+ * and Y412 (all offsets 0). */
 #define GST_PP_INPUT_FORMATS                                                   \
   "{ NV12, I420, RGB, BGR, RGBx, BGRx, RGBA, BGRA, xRGB, xBGR, ARGB, ABGR, "   \
   "GBR, GBRA, RGBP, BGRP, NV21, YV12, NV16, NV61, NV24, Y42B, Y444, Y41B, "    \
-  "YUV9, YVU9, YUY2, UYVY, YVYU, VYUY, v308, IYU2, AYUV, VUYA, A420, AV12, "   \
+  "YUV9, YVU9, YUY2, UYVY, YVYU, v308, IYU2, AYUV, VUYA, A420, AV12, "   \
   "GRAY8, GRAY16_LE, GRAY16_BE, P010_10LE, P010_10BE, P012_LE, P012_BE, "      \
   "P016_LE, P016_BE, I420_10LE, I420_10BE, I420_12LE, I420_12BE, I422_10LE, "  \
   "I422_10BE, I422_12LE, I422_12BE, Y444_10LE, Y444_10BE, Y444_12LE, "         \

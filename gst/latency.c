@@ -2,8 +2,8 @@
 
 #include "latency.h"
 
-gboolean
-gst_pp_upstream_is_stored (GstPad *sink)
+static gboolean
+upstream_is_stored (GstPad *sink)
 {
   gboolean live = TRUE, seekable = FALSE;
 
@@ -19,6 +19,14 @@ gst_pp_upstream_is_stored (GstPad *sink)
     gst_query_parse_seeking (query, NULL, &seekable, NULL, NULL);
   gst_query_unref (query);
   return seekable;
+}
+
+guint
+gst_pp_choose_depth (gint wish, gint streams, gint framerate, GstPad *sink)
+{
+  if (wish >= 0)
+    return (guint) wish;
+  return framerate > 0 && upstream_is_stored (sink) ? (guint) streams : 0;
 }
 
 void

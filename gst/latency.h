@@ -9,9 +9,13 @@
 
 G_BEGIN_DECLS
 
-/* Whether what comes to the pad is stored somewhere: not live, and seekable. A
- * camera's or an application's frame may be waited for before the next one. */
-gboolean gst_pp_upstream_is_stored (GstPad *sink);
+/* How many frames to hold back: as many as the user wants (from 0), else as many
+ * as there are streams where frames come as fast as they are taken, else none.
+ * They do where the framerate is known and what comes to the pad is stored
+ * somewhere: not live, and seekable. A camera's or an application's frame may be
+ * waited for before the next one comes. */
+guint gst_pp_choose_depth (
+    gint wish, gint streams, gint framerate, GstPad *sink);
 
 /* Adds to an answered LATENCY query. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);

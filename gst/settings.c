@@ -11,6 +11,7 @@ typedef enum {
   KIND_INT,
   KIND_BOOLEAN,
   KIND_DOUBLE,
+  KIND_STRING,
   KIND_LIST
 } Kind;
 
@@ -74,6 +75,7 @@ static const GEnumValue methods[] = {
 static const GEnumValue denoises[] = {
   { PP_DENOISE_NONE, "None", "none" },
   { PP_DENOISE_GAUSSIAN, "Gaussian", "gaussian" },
+  { PP_DENOISE_MEDIAN, "Median", "median" },
   { 0, NULL, NULL },
 };
 
@@ -102,7 +104,12 @@ static const Property properties[] = {
   { "cuda-device-id", KIND_INT, AT (cuda_device_id), READY, -1, -1, G_MAXINT,
     NUMBER, "CUDA device (-1: the first)" },
   { "streams", KIND_INT, AT (streams), READY, 0, 0, PP_MAX_STREAMS,
-    NUMBER, "CUDA streams, or threads on the CPU (0: automatic)" },
+    NUMBER, "CUDA streams, or threads on the CPU (0: automatic: up to four, as "
+    "many as the first frames' times show to be of use)" },
+  { "staging-threads", KIND_INT, AT (staging_threads), READY, 0, 0,
+    PP_MAX_STAGING_THREADS,
+    NUMBER, "Threads that copy frames to pinned memory where upstream does not "
+    "put them there (0: automatic: half the cores, six at most)" },
   { "async-depth", KIND_INT, AT (async_depth), READY, -1, -1, 64,
     NUMBER, "Frames held back so that they overlap (-1: as many as streams for "
     "a seekable source that is not live, else 0)" },
@@ -147,7 +154,7 @@ static const Property properties[] = {
   { "denoise", KIND_ENUM, AT (denoise), PLAYING, PP_DENOISE_NONE, 0, 0,
     ENUM (denoises, "Denoise"), "Denoising before the picture is resized" },
   { "denoise-size", KIND_INT, AT (denoise_size), PLAYING, 3, G_MININT, G_MAXINT,
-    NUMBER, "Size of the denoising kernel: 3, 5 or 7" },
+    NUMBER, "Size of the denoising kernel: 3, 5 or, for gaussian, 7" },
   { "denoise-sigma", KIND_DOUBLE, AT (denoise_sigma), PLAYING, 0,
     -G_MAXDOUBLE, G_MAXDOUBLE,
     NUMBER, "Standard deviation of gaussian denoising in pixels (0: OpenCV's "
@@ -168,6 +175,10 @@ static const Property properties[] = {
   { "quant-zero-point", KIND_INT, AT (quant_zero_point), READY, 0,
     G_MININT, G_MAXINT,
     NUMBER, "uint8 and int8: the integer that stands for 0" },
+  { "timeline-location", KIND_STRING, AT (timeline_location), READY, 0, 0, 0,
+    LIST (NULL), "File for when which frame was uploaded, computed and "
+    "downloaded, written at the end: .json (Perfetto, chrome://tracing) or .svg "
+    "(a picture)" },
 };
 /* clang-format on */
 
@@ -195,6 +206,7 @@ make_param (const Property *property)
     case KIND_DOUBLE:
       return g_param_spec_double (name, name, property->blurb, property->min,
           property->max, property->standard, flags);
+    case KIND_STRING:
     case KIND_LIST:
       return g_param_spec_string (
           name, name, property->blurb, property->list, flags);
@@ -241,6 +253,13 @@ set_list (GstPpList *list, const gchar *text)
   }
 }
 
+static void
+set_string (gchar **field, const gchar *text)
+{
+  g_free (*field);
+  *field = g_strdup (text);
+}
+
 static gpointer
 field_of (const GstPpSettings *settings, const Property *property)
 {
@@ -257,6 +276,8 @@ gst_pp_settings_init (GstPpSettings *settings)
 
     if (property->kind == KIND_LIST)
       set_list (field, property->list);
+    else if (property->kind == KIND_STRING)
+      *(gchar **) field = g_strdup (property->list);
     else if (property->kind == KIND_DOUBLE)
       *(gdouble *) field = property->standard;
     else
@@ -267,9 +288,14 @@ gst_pp_settings_init (GstPpSettings *settings)
 void
 gst_pp_settings_clear (GstPpSettings *settings)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    gpointer field = field_of (settings, &properties[i]);
+
     if (properties[i].kind == KIND_LIST)
-      set_list (field_of (settings, &properties[i]), NULL);
+      set_list (field, NULL);
+    else if (properties[i].kind == KIND_STRING)
+      set_string (field, NULL);
+  }
 }
 
 void
@@ -291,6 +317,9 @@ gst_pp_settings_set (GstPpSettings *settings, guint id, const GValue *value)
       break;
     case KIND_DOUBLE:
       *(gdouble *) field = g_value_get_double (value);
+      break;
+    case KIND_STRING:
+      set_string (field, g_value_get_string (value));
       break;
     case KIND_LIST:
       set_list (field,
@@ -319,6 +348,9 @@ gst_pp_settings_get (const GstPpSettings *settings, guint id, GValue *value)
     case KIND_DOUBLE:
       g_value_set_double (value, *(const gdouble *) field);
       break;
+    case KIND_STRING:
+      g_value_set_string (value, *(gchar *const *) field);
+      break;
     case KIND_LIST:
       g_value_set_string (value, ((const GstPpList *) field)->text);
       break;
@@ -334,6 +366,8 @@ copy_field (
 
   if (property->kind == KIND_LIST)
     set_list (field, ((const GstPpList *) source)->text);
+  else if (property->kind == KIND_STRING)
+    set_string (field, *(gchar *const *) source);
   else if (property->kind == KIND_DOUBLE)
     *(gdouble *) field = *(const gdouble *) source;
   else
@@ -396,6 +430,14 @@ preset_field (gpointer data, const gchar *name, const gchar *value)
 }
 
 void
+gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
+    copy_field (to, from, &properties[i]);
+  to->set = from->set;
+}
+
+void
 gst_pp_settings_resolve (
     GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable)
 {
@@ -405,6 +447,17 @@ gst_pp_settings_resolve (
     if (!only_mutable || properties[i].mutable_playing)
       copy_field (to, from, &properties[i]);
   gst_pp_preset_foreach (to->preset, preset_field, &presetting);
+}
+
+pp_device_options
+gst_pp_settings_device_options (const GstPpSettings *settings)
+{
+  const pp_device_options options = {
+    .streams = settings->streams,
+    .staging_threads = settings->staging_threads,
+  };
+
+  return options;
 }
 
 GstPpTensorWish

@@ -30,8 +30,8 @@ typedef struct {
   /* devices */
   gint backend; /* GST_PP_AUTO or pp_backend_id */
   gint cuda_device_id;
-  gint streams;     /* 0: automatic */
-  gint async_depth; /* -1: automatic */
+  gint streams, staging_threads; /* 0: automatic */
+  gint async_depth;              /* -1: automatic */
   /* the tensor */
   gint width, height;          /* 0: open */
   gint layout, type, channels; /* GST_PP_AUTO or the engine's value */
@@ -50,6 +50,8 @@ typedef struct {
   GstPpList mean, std;
   gdouble quant_scale;
   gint quant_zero_point;
+  /* what is told about them */
+  gchar *timeline_location; /* owned; NULL: none */
 } GstPpSettings;
 
 /* Installs a GObject property for each row, from id 1 on; the number of them. */
@@ -62,10 +64,16 @@ void gst_pp_settings_set (
     GstPpSettings *settings, guint id, const GValue *value);
 void gst_pp_settings_get (
     const GstPpSettings *settings, guint id, GValue *value);
+/* Copies what the user set, as it is. */
+void gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from);
 /* Copies all, or only what may change while PLAYING, with what the preset says
  * where the user said nothing. */
 void gst_pp_settings_resolve (
     GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable);
+
+/* How to open the device. */
+pp_device_options gst_pp_settings_device_options (
+    const GstPpSettings *settings);
 
 /* Takes resolved settings, as the functions below do. */
 GstPpTensorWish gst_pp_settings_wish (const GstPpSettings *settings);

@@ -5,38 +5,118 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gchar *const stage_names[GST_PP_N_STAGES] = {
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
+#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+
+static const gchar *const time_names[GST_PP_STATS_TIMES] = {
   [GST_PP_STAGE_UPLOAD] = "upload",
   [GST_PP_STAGE_KERNEL] = "kernel",
   [GST_PP_STAGE_DOWNLOAD] = "download",
+  [GST_PP_STATS_LATENCY] = "latency",
 };
 
 static const gint percents[] = { 50, 95, 99 };
 
 void
-gst_pp_stats_init (GstPpStats *stats)
+gst_pp_stats_init (GstPpStats *stats, pp_device *device)
 {
   memset (stats, 0, sizeof *stats);
+  stats->streams = pp_device_streams_in_use (device);
+  stats->recent.parallel = stats->before.parallel =
+      pp_device_backend (device) == PP_BACKEND_CPU ? g_get_num_processors ()
+                                                   : 1;
 }
 
 void
-gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info)
+gst_pp_stats_restart (GstPpStats *stats)
+{
+  const GstPpLoad empty = { .parallel = stats->recent.parallel };
+
+  stats->recent = stats->before = empty;
+}
+
+GstPpBottleneck
+gst_pp_stats_diagnose (const GstPpStats *stats)
+{
+  GstPpLoad load = stats->before;
+
+  gst_pp_load_add (&load, &stats->recent);
+  return gst_pp_diagnose (&load);
+}
+
+/* The part of [begin, end] that is after *until, which becomes end if that is
+ * later. Exact for intervals that come in the order of their beginnings, as jobs
+ * do. Stages of different streams can pass each other a little, which loses as
+ * much. */
+static gdouble
+uncovered (gdouble begin, gdouble end, gdouble *until)
+{
+  const gdouble from = MAX (begin, *until);
+
+  if (end <= from)
+    return 0;
+  *until = end;
+  return end - from;
+}
+
+/* Before last_done and stage_until take in the job. */
+static void
+add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
+    const GstPpSpent *spent, gdouble latency)
+{
+  const gdouble done = info->times.done;
+  GstPpLoad load = { .frames = 1,
+    .bytes_up = info->bytes_up,
+    .bytes_staged = info->bytes_staged,
+    .streams = 1u << info->stream,
+    .parallel = stats->recent.parallel,
+    .latency = latency };
+  gdouble last_done = stats->last_done;
+
+  /* What was before the first job is nobody's. */
+  if (stats->recent.frames + stats->before.frames > 0) {
+    load.wall = MAX (done - last_done, 0);
+    memcpy (load.place, spent->place, sizeof load.place);
+    load.waited = spent->waited;
+  } else {
+    load.wall = done - MAX (info->times.start, last_done);
+  }
+  load.busy = uncovered (info->times.start, done, &last_done);
+  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
+    load.total[s] = edge[s + 1] - edge[s];
+    load.covered[s] = uncovered (edge[s], edge[s + 1], &stats->stage_until[s]);
+  }
+
+  if (stats->recent.frames >= GST_PP_STATS_RECENT) {
+    stats->before = stats->recent;
+    stats->recent = (GstPpLoad){ .parallel = load.parallel };
+  }
+  gst_pp_load_add (&stats->recent, &load);
+}
+
+void
+gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
+    const GstPpSpent *spent, gdouble latency)
 {
   const pp_times *times = &info->times;
-  const gdouble length[GST_PP_N_STAGES] = {
-    [GST_PP_STAGE_UPLOAD] = times->uploaded - times->start,
-    [GST_PP_STAGE_KERNEL] = times->computed - times->uploaded,
-    [GST_PP_STAGE_DOWNLOAD] = times->done - times->computed,
-  };
+  const gdouble edge[] = { times->start, times->uploaded, times->computed,
+    times->done };
 
-  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
-    stats->total[s] += length[s];
-    stats->window[s][stats->frames % GST_PP_STATS_WINDOW] = (gfloat) length[s];
+  for (gint t = 0; t < GST_PP_STATS_TIMES; t++) {
+    const gdouble length =
+        t == GST_PP_STATS_LATENCY ? latency : edge[t + 1] - edge[t];
+    stats->total[t] += length;
+    stats->window[t][stats->frames % GST_PP_STATS_WINDOW] = (gfloat) length;
   }
   if (stats->frames == 0)
     stats->first_start = times->start;
-  stats->last_done = times->done;
+  add_load (stats, info, edge, spent, latency);
+  stats->last_done = MAX (stats->last_done, times->done);
   stats->frames++;
+  if (stats->streams != info->streams_in_use)
+    GST_DEBUG ("frame %" G_GUINT64_FORMAT ": %d streams, %d before",
+        info->sequence, info->streams_in_use, stats->streams);
+  stats->streams = info->streams_in_use;
   stats->bytes_up += info->bytes_up;
   stats->bytes_down += info->bytes_down;
   stats->bytes_staged += info->bytes_staged;
@@ -51,20 +131,20 @@ compare_floats (const void *a, const void *b)
 }
 
 static void
-set_stage (GstStructure *structure, const GstPpStats *stats, GstPpStage stage)
+set_times (GstStructure *structure, const GstPpStats *stats, gint time)
 {
   const gsize n = MIN (stats->frames, GST_PP_STATS_WINDOW);
   g_autofree gfloat *sorted =
-      g_memdup2 (stats->window[stage], n * sizeof (gfloat));
-  g_autofree gchar *mean = g_strdup_printf ("%s-mean", stage_names[stage]);
+      g_memdup2 (stats->window[time], n * sizeof (gfloat));
+  g_autofree gchar *mean = g_strdup_printf ("%s-mean", time_names[time]);
 
   if (n > 0)
     qsort (sorted, n, sizeof *sorted, compare_floats);
   gst_structure_set (structure, mean, G_TYPE_DOUBLE,
-      n > 0 ? stats->total[stage] / (gdouble) stats->frames : 0.0, NULL);
+      n > 0 ? stats->total[time] / (gdouble) stats->frames : 0.0, NULL);
   for (gsize p = 0; p < G_N_ELEMENTS (percents); p++) {
     g_autofree gchar *name =
-        g_strdup_printf ("%s-p%d", stage_names[stage], percents[p]);
+        g_strdup_printf ("%s-p%d", time_names[time], percents[p]);
     /* nearest rank */
     const gsize rank = (n * (gsize) percents[p] + 99) / 100;
     gst_structure_set (structure, name, G_TYPE_DOUBLE,
@@ -84,9 +164,11 @@ gst_pp_stats_to_structure (const GstPpStats *stats)
   GstStructure *structure = gst_structure_new ("GstCudaPreprocStats", "frames",
       G_TYPE_UINT64, stats->frames, "bytes-up", G_TYPE_UINT64, stats->bytes_up,
       "bytes-down", G_TYPE_UINT64, stats->bytes_down, "bytes-staged",
-      G_TYPE_UINT64, stats->bytes_staged, "overlap", G_TYPE_DOUBLE,
-      wall > 0 ? busy / wall : 0.0, NULL);
-  for (gint s = 0; s < GST_PP_N_STAGES; s++)
-    set_stage (structure, stats, (GstPpStage) s);
+      G_TYPE_UINT64, stats->bytes_staged, "streams", G_TYPE_INT, stats->streams,
+      "overlap", G_TYPE_DOUBLE, wall > 0 ? busy / wall : 0.0, "bottleneck",
+      G_TYPE_STRING, gst_pp_bottleneck_name (gst_pp_stats_diagnose (stats)),
+      NULL);
+  for (gint t = 0; t < GST_PP_STATS_TIMES; t++)
+    set_times (structure, stats, t);
   return structure;
 }

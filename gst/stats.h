@@ -7,33 +7,45 @@
 
 #include <gst/gst.h>
 
+#include "diagnosis.h"
 #include "kernels/preproc.h"
+#include "pace.h"
 
 G_BEGIN_DECLS
 
 /* The last jobs that percentiles are taken of. */
 #define GST_PP_STATS_WINDOW 4096
+/* The diagnosis is of the last jobs, at least these, at most twice as many. */
+#define GST_PP_STATS_RECENT 256
 
-typedef enum {
-  GST_PP_STAGE_UPLOAD,
-  GST_PP_STAGE_KERNEL,
-  GST_PP_STAGE_DOWNLOAD,
-  GST_PP_N_STAGES
-} GstPpStage;
+/* What is timed: the stages, and the whole job. */
+#define GST_PP_STATS_LATENCY GST_PP_N_STAGES
+#define GST_PP_STATS_TIMES (GST_PP_N_STAGES + 1)
 
 /* Times in microseconds. The caller serialises. */
 typedef struct {
   guint64 frames, bytes_up, bytes_down, bytes_staged;
+  gint streams; /* in use for the last job */
   gdouble first_start, last_done;
-  gdouble total[GST_PP_N_STAGES];
-  gfloat window[GST_PP_N_STAGES][GST_PP_STATS_WINDOW]; /* by frames % size */
+  gdouble total[GST_PP_STATS_TIMES];
+  gfloat window[GST_PP_STATS_TIMES][GST_PP_STATS_WINDOW]; /* frames % size */
+  gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left a stage */
+  GstPpLoad recent, before;
 } GstPpStats;
 
-void gst_pp_stats_init (GstPpStats *stats);
-void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info);
-/* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64), and
- * doubles: overlap (sum of stage times over wall time), and for each of upload,
- * kernel and download its mean, p50, p95 and p99 in microseconds. */
+/* Of frames that will go through device, which is not kept. */
+void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
+/* One job that ended well, in order. spent: before it was submitted; latency:
+ * from then until it ended. */
+void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
+    const GstPpSpent *spent, gdouble latency);
+/* The diagnosis starts anew: the pipeline stood still. */
+void gst_pp_stats_restart (GstPpStats *stats);
+GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
+/* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64);
+ * streams (int); the string bottleneck, a word of diagnosis.h; and doubles: overlap (sum of stage
+ * times over wall time), and for each of upload, kernel, download and latency
+ * its mean, p50, p95 and p99 in microseconds. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 
 G_END_DECLS

@@ -34,14 +34,36 @@ typedef struct pp_copy {
   bool up; /* host to device, else device to host */
 } pp_copy;
 
+/* Rows of planes, read by the device straight from pinned memory: row i of to
+ * is row rows[i] of from. */
+typedef struct pp_gather_plane {
+  const uint8_t *from;     /* at any address */
+  uint8_t *to;             /* to and to_row: multiples of PP_GATHER_ALIGNMENT */
+  size_t from_row, to_row; /* row strides, bytes */
+  size_t width;            /* bytes a row; what follows them in to is lost */
+  const int32_t *rows;     /* on the device */
+  int32_t n_rows;
+} pp_gather_plane;
+
+#define PP_GATHER_ALIGNMENT 16
+
+typedef struct pp_gather {
+  int32_t n_planes;
+  pp_gather_plane plane[PP_MAX_PLANES];
+} pp_gather;
+
 /* One launch: source and tensor are addresses on the device; tables too, in the
- * order of pp_plan's arrays. On a unified backend they are host addresses. */
+ * order of pp_plan's device_index and weight. On a unified backend they are
+ * host addresses, and index is the plan's. */
 typedef struct pp_launch {
   const pp_plan *plan; /* referenced until the stream has passed it */
   pp_view source;
   void *tensor;
   const int32_t *index;
   const float *weight;
+  /* Where the plan has a median and the device is not unified: room for it, in
+   * planes and strides like those of source. */
+  pp_planes medians;
 } pp_launch;
 
 typedef struct pp_backend {
@@ -78,6 +100,8 @@ typedef struct pp_backend {
 
   /* Queue on the stream and return. */
   pp_status (*copy) (pp_stream *stream, const pp_copy *copy, pp_error *error);
+  pp_status (*gather) (
+      pp_stream *stream, const pp_gather *gather, pp_error *error);
   pp_status (*launch) (
       pp_stream *stream, const pp_launch *launch, pp_error *error);
   pp_status (*record) (pp_stream *stream, pp_event *event, pp_error *error);

@@ -21,7 +21,9 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "gather_cuda.h"
 #include "kernel_cuda.h"
+#include "median_cuda.h"
 
 /* event_wait: polls for this long before it sleeps, microseconds. */
 #define POLL_TIME 100
@@ -343,7 +345,13 @@ device_free (pp_context *context, void *memory)
 static pp_status
 prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 {
-  return check (context, pp_cuda_prepare (plan), "loading the kernels", error);
+  cudaError_t code = pp_cuda_prepare (plan);
+
+  if (code == cudaSuccess)
+    code = pp_cuda_prepare_gather ();
+  if (code == cudaSuccess && plan->median.size > 0)
+    code = pp_cuda_prepare_median (plan);
+  return check (context, code, "loading the kernels", error);
 }
 
 static pp_status
@@ -582,12 +590,28 @@ copy (pp_stream *stream, const pp_copy *wanted, pp_error *error)
 }
 
 static pp_status
+gather (pp_stream *stream, const pp_gather *planes, pp_error *error)
+{
+  return check (stream->context, pp_cuda_gather (planes, stream->stream),
+      "launching the kernel that gathers rows", error);
+}
+
+static pp_status
 launch (pp_stream *stream, const pp_launch *job, pp_error *error)
 {
   const pp_context *context = stream->context;
-  const cudaError_t code =
-      pp_cuda_launch (job, context->multiprocessors, stream->stream);
+  pp_launch taps = *job;
+  cudaError_t code = cudaSuccess;
 
+  if (job->plan->median.size > 0) {
+    code = pp_cuda_median (job, stream->stream);
+    for (int p = 0; p < PP_MAX_PLANES; p++) {
+      taps.source.plane[p] = job->medians.plane[p];
+      taps.source.stride[p] = job->medians.stride[p];
+    }
+  }
+  if (code == cudaSuccess)
+    code = pp_cuda_launch (&taps, context->multiprocessors, stream->stream);
   if (code == cudaSuccess)
     return PP_OK;
   return pp_fail (error, PP_DEVICE_FAILED,
@@ -615,6 +639,7 @@ const pp_backend pp_backend_cuda = {
   .event_create = event_create,
   .event_destroy = event_destroy,
   .copy = copy,
+  .gather = gather,
   .launch = launch,
   .record = record,
   .stream_wait = stream_wait,

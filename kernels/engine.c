@@ -1,156 +1,33 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The engine: checks at the door, round robin over streams, jobs in flight.
- * Drives a backend through its table and knows none. What is queued for a job is
- * in stages.c, a job's life in job.c.
+ * The engine: checks at the door, devices, jobs in flight. Drives a backend
+ * through its table and knows none. Pageable input and the order of queueing are
+ * in staging.c, the choice of the stream in streams.c, what is queued for a job
+ * in stages.c, completion in completion.c, a job's life in job.c.
  *
- * A job's way: pp_submit takes the next sequence number, whose stream is
- * sequence % streams and whose events are those of slot sequence % slots, queues
- * the stages on the stream and appends the job to the device's list. The
- * completion thread takes jobs from the list in order, waits for their events,
- * calls back and marks them ended. At most 2 jobs a stream are unfinished.
+ * A job's way: pp_submit takes the next sequence number, whose events are those
+ * of slot sequence % slots, gives the job the next stream and appends it to the
+ * device's list. If pinned memory lacks some of its planes, a staging thread
+ * copies them. When all jobs before it are queued, its stages are queued on the
+ * stream. The completion thread takes jobs from the list in order, waits until
+ * they are queued and for their events, calls back and marks them ended.
  *
- * Locks: device->lock guards the list and the sticky error; job->lock guards a
- * job's end. Neither is held across a backend call or a callback.
+ * Locks: device->lock guards the list, the jobs' states and the sticky error;
+ * job->lock guards a job's end. Neither is held across a backend call or a
+ * callback.
  */
 
 #include "engine.h"
 
+#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
+#include <unistd.h>
 
-/* Reads the stage times off the slot's events, from the start of the job before
- * it: differences of neighbours stay exact however long the device runs. */
-static pp_status
-read_times (pp_device *device, pp_job *job, pp_error *error)
-{
-  const pp_backend *backend = device->backend;
-  pp_event *const *event = device->slot[job->slot].event;
-  double since_last = 0, length[PP_STAGES] = { 0 };
-  pp_status status = PP_OK;
-
-  if (device->last_slot >= 0)
-    status = backend->event_elapsed (
-        device->slot[device->last_slot].event[PP_STAGE_START],
-        event[PP_STAGE_START], &since_last, error);
-  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES && status == PP_OK; s++)
-    status = backend->event_elapsed (
-        event[PP_STAGE_START], event[s], &length[s], error);
-  if (status != PP_OK)
-    return status;
-
-  const double start = device->last_start + since_last;
-  job->info.times = (pp_times){ start, start + length[PP_STAGE_UPLOADED],
-    start + length[PP_STAGE_COMPUTED], start + length[PP_STAGE_DONE] };
-  device->last_start = start;
-  device->last_slot = job->slot;
-  return PP_OK;
-}
-
-/* The event after which the device has let go of the job's input. */
-static pp_event *
-input_event (const pp_device *device, const pp_job *job)
-{
-  return device->slot[job->slot]
-      .event[device->backend->unified ? PP_STAGE_COMPUTED : PP_STAGE_UPLOADED];
-}
-
-/* Releases the inputs of jobs behind this one whose upload has passed as well:
- * a camera's pool must not wait for a kernel. Only the completion thread takes
- * jobs off the list, so those reached here stay. */
-static void
-release_passed_inputs (pp_device *device, pp_job *job)
-{
-  for (;;) {
-    bool passed = false;
-
-    pthread_mutex_lock (&device->lock);
-    job = job->next;
-    pthread_mutex_unlock (&device->lock);
-    if (job == NULL || job->error.status != PP_OK)
-      return;
-    if (job->input_released)
-      continue;
-    if (device->backend->event_query (
-            input_event (device, job), &passed, NULL) != PP_OK ||
-        !passed)
-      return;
-    pp_job_release_input (job);
-  }
-}
-
-/* Waits for the job's stages, releasing its input on the way. */
-static pp_status
-wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
-{
-  const pp_backend *backend = device->backend;
-  pp_status status = backend->event_wait (input_event (device, job), error);
-
-  if (status != PP_OK)
-    return status;
-  pp_job_release_input (job);
-  release_passed_inputs (device, job);
-  status =
-      backend->event_wait (device->slot[job->slot].event[PP_STAGE_DONE], error);
-  if (status == PP_OK)
-    status = read_times (device, job, error);
-  return status;
-}
-
-static void
-complete (pp_device *device, pp_job *job)
-{
-  const pp_backend *backend = device->backend;
-  pp_error error = job->error;
-  const pp_status entered = backend->enter (device->context, &error);
-  pp_status status = entered;
-
-  if (status == PP_OK)
-    status = job->error.status;
-  if (status == PP_OK)
-    status = wait_for_stages (device, job, &error);
-  if (status != PP_OK) {
-    /* What was queued before the failure may still be reading and writing. */
-    if (entered == PP_OK)
-      backend->stream_sync (device->lane[job->info.stream].stream, NULL);
-    job->error = error;
-    pthread_mutex_lock (&device->lock);
-    if (device->error.status == PP_OK)
-      device->error = job->error;
-    pthread_mutex_unlock (&device->lock);
-  }
-  pp_job_end (job);
-  if (entered == PP_OK)
-    backend->leave (device->context);
-}
-
-static void *
-completion_thread (void *data)
-{
-  pp_device *device = data;
-
-  pthread_mutex_lock (&device->lock);
-  for (;;) {
-    while (device->first == NULL && !device->quit)
-      pthread_cond_wait (&device->changed, &device->lock);
-    pp_job *job = device->first;
-    if (job == NULL)
-      break;
-    pthread_mutex_unlock (&device->lock);
-    complete (device, job);
-    pthread_mutex_lock (&device->lock);
-    device->first = job->next;
-    if (device->first == NULL)
-      device->last = NULL;
-    device->unfinished--;
-    pthread_cond_broadcast (&device->changed);
-    pthread_mutex_unlock (&device->lock);
-    pp_job_unref (&job);
-    pthread_mutex_lock (&device->lock);
-  }
-  pthread_mutex_unlock (&device->lock);
-  return NULL;
-}
+/* Overlap needs three streams, for upload, kernel and download; a fourth hides
+ * the host's part. */
+#define AUTOMATIC_STREAMS 4
+/* More did not make staging faster on any machine measured. */
+#define MOST_AUTOMATIC_STAGING_THREADS 6
 
 /* Creates streams, events and the completion thread; close undoes whatever was
  * made before a failure. */
@@ -173,34 +50,99 @@ device_make (pp_device *device, pp_error *error)
         return status;
     }
   }
-  const int code =
-      pthread_create (&device->thread, NULL, completion_thread, device);
-  if (code != 0)
-    return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
-  device->thread_started = true;
+  return pp_completion_start (device, error);
+}
+
+/* That this process may use. */
+static int
+count_cores (void)
+{
+  cpu_set_t set;
+
+  if (sched_getaffinity (0, sizeof set, &set) == 0)
+    return CPU_COUNT (&set);
+  const long online = sysconf (_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int) online : 1;
+}
+
+static int
+clamp (int value, int least, int most)
+{
+  return value < least ? least : value > most ? most : value;
+}
+
+static pp_status
+check_options (const pp_device_options *options, pp_error *error)
+{
+  if (options->streams < 0 || options->streams > PP_MAX_STREAMS)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "streams is %d, must be 1 to %d, or 0 for automatic", options->streams,
+        PP_MAX_STREAMS);
+  if (options->staging_threads < 0 ||
+      options->staging_threads > PP_MAX_STAGING_THREADS)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "staging_threads is %d, must be 1 to %d, or 0 for automatic",
+        options->staging_threads, PP_MAX_STAGING_THREADS);
   return PP_OK;
 }
 
-pp_device *
-pp_device_open (pp_backend_id id, int index, int streams, pp_error *error)
+/* A stream of a unified backend is a core: there is nothing to overlap, so all
+ * are used, and nothing to stage. */
+static void
+apply_options (pp_device *device, const pp_device_options *options)
 {
-  if (streams < 1 || streams > PP_MAX_STREAMS) {
-    pp_fail (error, PP_BAD_ARGUMENT, "streams is %d, must be 1 to %d", streams,
-        PP_MAX_STREAMS);
-    return NULL;
+  const bool unified = device->backend->unified;
+
+  device->n_streams = options->streams;
+  if (options->streams == 0) {
+    device->n_streams = unified ? clamp (count_cores (), 1, AUTOMATIC_STREAMS)
+                                : AUTOMATIC_STREAMS;
+    device->streams.automatic = !unified;
   }
+  device->staging.n_threads = options->staging_threads;
+  if (unified)
+    device->staging.n_threads = 0;
+  else if (options->staging_threads == 0)
+    device->staging.n_threads =
+        clamp (count_cores () / 2, 1, MOST_AUTOMATIC_STAGING_THREADS);
+
+  const int on_streams = PP_JOBS_PER_STREAM * device->n_streams;
+  const int staged = PP_JOBS_PER_STAGING_THREAD * device->staging.n_threads;
+  device->n_slots = (on_streams > staged ? on_streams : staged) + 1;
+}
+
+pp_device *
+pp_device_open (pp_backend_id id, int index, const pp_device_options *options,
+    pp_error *error)
+{
+  return pp_device_open_backend (
+      id == PP_BACKEND_CUDA ? &pp_backend_cuda : &pp_backend_cpu, index,
+      options, error);
+}
+
+pp_device *
+pp_device_open_backend (const pp_backend *backend, int index,
+    const pp_device_options *options, pp_error *error)
+{
+  static const pp_device_options automatic = { 0 };
+
+  if (options == NULL)
+    options = &automatic;
+  if (check_options (options, error) != PP_OK)
+    return NULL;
 
   pp_device *device = calloc (1, sizeof *device);
   if (device == NULL) {
     pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *device);
     return NULL;
   }
-  device->backend = id == PP_BACKEND_CUDA ? &pp_backend_cuda : &pp_backend_cpu;
-  device->n_streams = streams;
-  device->n_slots = PP_JOBS_PER_STREAM * streams + 1;
+  device->backend = backend;
   device->last_slot = -1;
   pthread_mutex_init (&device->lock, NULL);
   pthread_cond_init (&device->changed, NULL);
+  pthread_cond_init (&device->staging.work, NULL);
+  apply_options (device, options);
+  pp_streams_reset (device);
 
   device->arena = pp_arena_new (device->backend, index, error);
   if (device->arena == NULL) {
@@ -222,18 +164,6 @@ pp_device_open (pp_backend_id id, int index, int streams, pp_error *error)
 }
 
 static void
-device_stop_thread (pp_device *device)
-{
-  if (!device->thread_started)
-    return;
-  pthread_mutex_lock (&device->lock);
-  device->quit = true;
-  pthread_cond_broadcast (&device->changed);
-  pthread_mutex_unlock (&device->lock);
-  pthread_join (device->thread, NULL);
-}
-
-static void
 device_unmake (pp_device *device)
 {
   const pp_backend *backend = device->backend;
@@ -244,6 +174,7 @@ device_unmake (pp_device *device)
       backend->stream_destroy (&lane->stream);
     if (!backend->unified) {
       backend->device_free (device->context, lane->source);
+      backend->device_free (device->context, lane->medians);
       backend->device_free (device->context, lane->tensor);
       backend->device_free (device->context, lane->tables);
     }
@@ -265,13 +196,15 @@ pp_device_close (pp_device **address)
   *address = NULL;
   if (device == NULL)
     return;
-  device_stop_thread (device);
+  pp_completion_stop (device);
+  pp_staging_stop (device);
   if (device->arena != NULL &&
       device->backend->enter (device->context, NULL) == PP_OK) {
     device_unmake (device);
     device->backend->leave (device->context);
   }
   pp_arena_unref (&device->arena);
+  pthread_cond_destroy (&device->staging.work);
   pthread_cond_destroy (&device->changed);
   pthread_mutex_destroy (&device->lock);
   free (device);
@@ -332,6 +265,7 @@ pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
     status = backend->enter (device->context, error);
   if (status != PP_OK)
     return status;
+  pp_streams_reset (device);
   status = backend->prepare (device->context, plan, error);
   for (int s = 0; s < device->n_streams && status == PP_OK; s++)
     if (!backend->unified)
@@ -360,58 +294,62 @@ check_task (const pp_task *task, pp_error *error)
   return PP_OK;
 }
 
-/* Waits for room for one more job. */
+/* Waits for room for one more job. Pinned frames do not take up the slots that
+ * are there for staging: that would only hold more of upstream's buffers. */
 static pp_status
 wait_for_room (pp_device *device, pp_error *error)
 {
+  const int most = device->staging.started > 0
+      ? device->n_slots - 1
+      : PP_JOBS_PER_STREAM * device->n_streams;
+
   pthread_mutex_lock (&device->lock);
-  while (device->unfinished >= PP_JOBS_PER_STREAM * device->n_streams)
+  while (device->unfinished >= most)
     pthread_cond_wait (&device->changed, &device->lock);
   pthread_mutex_unlock (&device->lock);
   return pp_device_error (device, error);
 }
 
-/* Hands the job to the completion thread. */
+/* Hands the job to those that stage, queue and complete it. */
 static void
-append (pp_device *device, pp_job *job)
+append (pp_device *device, pp_job *job, bool pageable)
 {
   pthread_mutex_lock (&device->lock);
+  pp_streams_take (device, &job->info);
   if (device->last != NULL)
     device->last->next = job;
   else
     device->first = job;
   device->last = job;
+  if (device->next_to_queue == NULL)
+    device->next_to_queue = job;
   device->unfinished++;
-  pthread_cond_broadcast (&device->changed);
+  if (pageable)
+    pp_staging_add (device, job);
   pthread_mutex_unlock (&device->lock);
 }
 
 pp_job *
 pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 {
-  const pp_backend *backend = device->backend;
-
   if (check_task (task, error) != PP_OK ||
-      wait_for_room (device, error) != PP_OK ||
-      backend->enter (device->context, error) != PP_OK)
+      wait_for_room (device, error) != PP_OK)
     return NULL;
 
   pp_job *job = pp_job_new (device, task);
   if (job == NULL) {
-    backend->leave (device->context);
     pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *job);
     return NULL;
   }
   job->info.sequence = device->sequence++;
-  job->info.stream = (int) (job->info.sequence % (uint64_t) device->n_streams);
   job->slot = (int) (job->info.sequence % (uint64_t) device->n_slots);
+  pp_job_fill_padding (job);
 
-  const pp_status status = pp_queue_stages (device, job, &job->error);
-  backend->leave (device->context);
-  if (status == PP_OK && !pp_job_reads_input (device, job))
-    pp_job_release_input (job);
-
+  const bool pageable = pp_job_is_pageable (device, job) &&
+      pp_staging_start (device, &job->error) == PP_OK;
   pp_job_ref (job); /* the list's */
-  append (device, job);
+  append (device, job, pageable);
+  if (!pageable)
+    pp_queue_ready (device);
   return job;
 }

@@ -18,6 +18,8 @@ pp_job_new (const pp_device *device, const pp_task *task)
   job->device = device;
   job->task = *task;
   job->plan = pp_plan_ref (task->plan);
+  job->source = pp_plan_crop_view (task->plan, &task->view);
+  job->state = PP_JOB_READY;
   if (task->after != NULL)
     pp_job_ref (task->after);
   pthread_mutex_init (&job->lock, NULL);

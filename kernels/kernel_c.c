@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "kernels.h"
@@ -132,8 +133,8 @@ make_pixel (const pp_plan *plan, const pp_view *source, int x, int y,
     element[c] = to_bits[n->type](n, out[c] * n->mul[c] + n->add[c]);
 }
 
-void
-pp_apply_c (const pp_plan *plan, const pp_view *source, void *tensor)
+static void
+apply (const pp_plan *plan, const pp_view *source, void *tensor)
 {
   const pp_numbers *n = &plan->numbers;
 
@@ -152,4 +153,40 @@ pp_apply_c (const pp_plan *plan, const pp_view *source, void *tensor)
             n->channel[c] + y * n->row_stride + x * n->pixel_stride,
             element[c]);
     }
+}
+
+/* The medians are an image of their own; the taps read that. */
+static bool
+apply_to_medians (const pp_plan *plan, const pp_view *source, void *tensor)
+{
+  pp_planes image = { 0 };
+  pp_view medians = { 0 };
+  bool made = true;
+
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const pp_rect *extent = &plan->extent[p];
+
+    if (extent->height == 0)
+      continue;
+    medians.stride[p] = image.stride[p] = (size_t) extent->width;
+    image.plane[p] = calloc ((size_t) extent->height, (size_t) extent->width);
+    medians.plane[p] = image.plane[p];
+    made &= image.plane[p] != NULL;
+  }
+  if (made) {
+    pp_median_c (plan, source, &image);
+    apply (plan, &medians, tensor);
+  }
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    free (image.plane[p]);
+  return made;
+}
+
+bool
+pp_apply_c (const pp_plan *plan, const pp_view *source, void *tensor)
+{
+  if (plan->median.size > 0)
+    return apply_to_medians (plan, source, tensor);
+  apply (plan, source, tensor);
+  return true;
 }

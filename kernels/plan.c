@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Spec + format + source rectangle -> plan. The parts are decided elsewhere
- * (geometry.c, colour.c, output.c, taps.c) and put together here.
+ * (geometry.c, colour.c, output.c, taps.c, mediangroups.c, rows.c) and put
+ * together here.
  */
 #include "plan.h"
 
@@ -11,7 +12,9 @@
 #include "backend.h"
 #include "colour.h"
 #include "geometry.h"
+#include "mediangroups.h"
 #include "output.h"
+#include "rows.h"
 #include "spec.h"
 #include "taps.h"
 
@@ -39,6 +42,24 @@ reach_of (const pp_taps *taps, const pp_axis_geometry *geometry)
     last - first + taps->n_taps };
 }
 
+/* What is read where each sample of span becomes a median first: as far as the
+ * rectangle goes, whose edges are the borders. */
+static struct span
+span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
+    const struct span span)
+{
+  const int radius =
+      spec->denoise == PP_DENOISE_MEDIAN ? spec->denoise_size / 2 : 0;
+  const int start = geometry->start >> geometry->sub;
+  const int end = start + pp_axis_samples (geometry);
+  const int first = span.first - radius;
+  const int behind = span.first + span.count + radius;
+  const int first_inside = first > start ? first : start;
+
+  return (struct span){ first_inside,
+    (behind < end ? behind : end) - first_inside };
+}
+
 /* Appends a table to the plan's arrays. Its indexes count from the first sample
  * that it reaches, so that no other is ever moved. */
 static bool
@@ -49,7 +70,7 @@ add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
 
   if (!pp_taps_init (&taps, spec, geometry))
     return false;
-  *span = reach_of (&taps, geometry);
+  *span = span_of_medians (spec, geometry, reach_of (&taps, geometry));
 
   const size_t n_index = taps.n_out;
   const size_t n_weight = n_index * taps.n_taps;
@@ -169,6 +190,8 @@ place_components (
       .plane = c->plane,
       .pixel_stride = c->pixel_stride,
       .axes = axes,
+      .columns = x.count,
+      .rows = y.count,
       .shift = c->shift,
       .mask = (1 << c->depth) - 1,
     };
@@ -179,6 +202,13 @@ place_components (
     n->source[i].first_byte = needed[i].x - extent->x;
     n->source[i].first_row = needed[i].y - extent->y;
   }
+}
+
+/* Whether the tables tell everything that is read. */
+static bool
+denoise_is_in_taps (pp_denoise denoise)
+{
+  return denoise == PP_DENOISE_NONE || denoise == PP_DENOISE_GAUSSIAN;
 }
 
 /* Fills a zeroed plan. */
@@ -204,6 +234,12 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
         "no memory for the tap tables of %dx%d from %dx%d", spec->width,
         spec->height, source->width, source->height);
   place_components (plan, format, &reach);
+  if (spec->denoise == PP_DENOISE_MEDIAN)
+    pp_median_groups_init (&plan->median, n, spec->denoise_size);
+  plan->all_rows = !denoise_is_in_taps (spec->denoise);
+  if (!pp_rows_init (plan))
+    return pp_fail (error, PP_NO_MEMORY, "no memory for the rows of %dx%d",
+        source->width, source->height);
   plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;
@@ -253,6 +289,7 @@ pp_plan_unref (pp_plan **plan)
     return;
   free (mine->index);
   free (mine->weight);
+  free (mine->device_index);
   free (mine);
 }
 

@@ -26,13 +26,40 @@ typedef struct pp_axis {
 /* Where a component's rectangle starts inside its plane's rectangle. */
 typedef struct pp_source {
   int32_t plane;
-  int32_t first_row;    /* rows */
-  int32_t first_byte;   /* bytes into the row */
-  int32_t pixel_stride; /* bytes */
-  int32_t axes;         /* which of x[] and y[] resample it */
-  int32_t shift;        /* 2-byte samples: (sample >> shift) & mask; */
-  int32_t mask;         /* 1-byte samples are taken as they are */
+  int32_t first_row;     /* rows */
+  int32_t first_byte;    /* bytes into the row */
+  int32_t pixel_stride;  /* bytes */
+  int32_t axes;          /* which of x[] and y[] resample it */
+  int32_t columns, rows; /* samples of the rectangle */
+  int32_t shift;         /* 2-byte samples: (sample >> shift) & mask; */
+  int32_t mask;          /* 1-byte samples are taken as they are */
 } pp_source;
+
+/* Components whose medians are taken together: their samples are interleaved in
+ * one plane and have their values at the same bits. A row is counted in units,
+ * samples side by side, from the first one of any component on. Units between
+ * the samples, of no component or of another group's, mean nothing. */
+typedef struct pp_median_group {
+  int32_t plane;
+  int32_t axes;                  /* which of x[] and y[] resample them */
+  int32_t first_row, first_byte; /* of unit 0, in the plane's rectangle */
+  int32_t rows, columns;         /* samples of each component */
+  int32_t units;                 /* of a row, to the last sample */
+  int32_t step;     /* units from one sample of a component to the next */
+  uint64_t samples; /* bit u: unit u of the first pixel is a sample */
+  int32_t bits;     /* of the value in a sample, which is in byte order */
+  int32_t alone;    /* no other group is in its plane */
+} pp_median_group;
+
+/* Denoising by the median: every sample becomes the middle one of the size x
+ * size values around it, where those outside of its component's rectangle are
+ * the nearest ones inside. The result is an image like the source, which the
+ * taps then read. */
+typedef struct pp_median {
+  int32_t size; /* 3 or 5; 0: no median, and nothing else is set */
+  int32_t n_groups;
+  pp_median_group group[PP_MAX_COMPONENTS];
+} pp_median;
 
 /* What a kernel gets by value. */
 typedef struct pp_numbers {
@@ -68,6 +95,27 @@ typedef struct pp_numbers {
   uint32_t pad[PP_MAX_CHANNELS];
 } pp_numbers;
 
+/* Groups of adjacent rows at a constant distance: group g is rows
+ * from + g * from_step on of a plane's extent, and rows to + g * to_step on of
+ * its image on the device. */
+typedef struct pp_row_groups {
+  int32_t rows, groups; /* of a group, and how many */
+  int32_t from, from_step;
+  int32_t to, to_step;
+} pp_row_groups;
+
+/* As many as are worth a copy each; 0 groups stand for more than that. */
+#define PP_MAX_ROW_GROUPS 3
+
+/* The rows of a plane's extent that a device with memory of its own gets, and
+ * its image of the plane consists of: those that taps touch, or all of them. */
+typedef struct pp_plane_rows {
+  int32_t count; /* 0 for a plane that is not read */
+  int32_t first; /* into pp_plan.device_index: which rows, ascending */
+  int32_t n_groups;
+  pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows */
+} pp_plane_rows;
+
 struct pp_plan {
   uint64_t id; /* unique in the process, never 0 */
   pp_numbers numbers;
@@ -75,12 +123,26 @@ struct pp_plan {
   int32_t *index;
   float *weight;
   size_t n_index, n_weight;
-  /* each plane's rectangle that the taps can reach; bytes and rows */
+  /* of a device with memory of its own: index, but rows count those of the
+   * image, and behind it the rows of each plane; owned */
+  int32_t *device_index;
+  size_t n_device_index;
+  /* each plane's rectangle that the taps, or the median before them, can reach;
+   * bytes and rows */
   pp_rect extent[PP_MAX_PLANES];
+  pp_plane_rows rows[PP_MAX_PLANES];
+  bool all_rows; /* more is read than taps touch */
+  pp_median median;
   size_t tensor_size; /* bytes */
   pp_geometry geometry;
   int32_t references; /* atomic */
 };
+
+/* Planes that are written to; otherwise as pp_view. */
+typedef struct pp_planes {
+  uint8_t *plane[PP_MAX_PLANES];
+  size_t stride[PP_MAX_PLANES];
+} pp_planes;
 
 /* The view of the plan's plane rectangles in a frame: what kernels take. */
 pp_view pp_plan_crop_view (const pp_plan *plan, const pp_view *frame);

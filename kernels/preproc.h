@@ -28,8 +28,9 @@ extern "C" {
 #define PP_MAX_CHANNELS 3
 /* Largest width or height of a frame and of a tensor, in pixels. */
 #define PP_MAX_SIZE 32768
-/* Most streams that a device can be opened with. */
+/* Most streams and staging threads that a device can be opened with. */
 #define PP_MAX_STREAMS 16
+#define PP_MAX_STAGING_THREADS 16
 
 typedef enum pp_status {
   PP_OK = 0,
@@ -115,7 +116,8 @@ typedef enum pp_method {
 
 typedef enum pp_denoise {
   PP_DENOISE_NONE,
-  PP_DENOISE_GAUSSIAN
+  PP_DENOISE_GAUSSIAN, /* border reflected, without the edge sample */
+  PP_DENOISE_MEDIAN    /* border replicated */
 } pp_denoise;
 
 typedef enum pp_layout {
@@ -154,8 +156,8 @@ typedef struct pp_spec {
   pp_method method;
   bool antialias;       /* widen the filter when shrinking */
   pp_denoise denoise;   /* before resampling, on the stored planes */
-  int denoise_size;     /* 3, 5 or 7 samples */
-  double denoise_sigma; /* 0: the fixed kernel of that size */
+  int denoise_size;     /* gaussian: 3, 5 or 7 samples; median: 3 or 5 */
+  double denoise_sigma; /* gaussian; 0: the fixed kernel of that size */
   double scale;
   double mean[PP_MAX_CHANNELS];
   double std[PP_MAX_CHANNELS];
@@ -231,12 +233,24 @@ typedef enum pp_backend_id {
  * pp_device_close from one thread at a time, the rest from any. */
 typedef struct pp_device pp_device;
 
-/* index: which device, -1 for the first. streams: 1...PP_MAX_STREAMS.
+/* How a device works; 0 is automatic.
+ * streams: those made, 1...PP_MAX_STREAMS. Automatic makes four, and the stage
+ * times of the first jobs decide how many of them later jobs use; on the CPU it
+ * is the cores, four at most, all used.
+ * staging_threads: 1...PP_MAX_STAGING_THREADS, which copy pageable planes to
+ * pinned memory. Automatic is half the cores, six at most. Made when the first
+ * pageable plane comes, never where the device works on the caller's memory. */
+typedef struct pp_device_options {
+  int streams;
+  int staging_threads;
+} pp_device_options;
+
+/* index: which device, -1 for the first. options: NULL for automatic.
  * Returns NULL with PP_NO_DEVICE (the text holds the driver's own words),
  * PP_NO_MEMORY or PP_BAD_ARGUMENT. The caller's current CUDA device and context
  * stay as they are, here and in every other call. */
-pp_device *pp_device_open (
-    pp_backend_id backend, int index, int streams, pp_error *error);
+pp_device *pp_device_open (pp_backend_id backend, int index,
+    const pp_device_options *options, pp_error *error);
 /* Waits for all jobs, leaves their results in them, gives everything back but
  * the arena. Never call it from a callback. */
 void pp_device_close (pp_device **device);
@@ -244,12 +258,15 @@ void pp_device_close (pp_device **device);
 /* One line, e.g. "cuda: NVIDIA H200 (device 0)"; lives as long as device. */
 const char *pp_device_name (const pp_device *device);
 pp_backend_id pp_device_backend (const pp_device *device);
+/* Streams made, and how many of them the next job may run on: fewer once that
+ * is decided. */
 int pp_device_streams (const pp_device *device);
+int pp_device_streams_in_use (pp_device *device);
 /* Transfer none. */
 pp_arena *pp_device_arena (pp_device *device);
 /* Makes room for jobs of plan on every stream and loads what they run, so that
- * no later pp_submit of this plan, or of one that needs less, allocates. Waits
- * for all jobs. */
+ * no later pp_submit of this plan, or of one that needs less, allocates, but for
+ * staging. Automatic streams are decided anew. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
 /* Waits until every job ended and its callbacks returned. Returns the device's
@@ -272,8 +289,9 @@ typedef struct pp_times {
 
 /* What a job moved, and where it ran. */
 typedef struct pp_job_info {
-  uint64_t sequence; /* 0 for the device's first job */
-  int stream;
+  uint64_t sequence;  /* 0 for the device's first job */
+  int stream;         /* from 0, less than streams_in_use */
+  int streams_in_use; /* when it was submitted */
   pp_times times;
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */
@@ -283,29 +301,33 @@ typedef struct pp_task {
   pp_plan *plan; /* the job takes a reference of its own */
   pp_view view;  /* of the whole frame; read until input_done */
   /* Bit p: plane p lies in memory of an arena of this backend. Other planes
-   * are copied to pinned memory before pp_submit returns. */
+   * are staged: copied to pinned memory by a thread of the device, or read where
+   * they are on the CPU. */
   unsigned pinned_planes;
   void *tensor; /* in arena memory; written until done */
   /* Which plan's padding the tensor's block holds; kept beside the block by its
    * owner. 0 for a new block and after anyone else wrote to it. */
   uint64_t *padding;
-  /* Start only when this job has ended; or NULL. Pinned planes of view are read
-   * after that, others before pp_submit returns. */
+  /* Start only when this job has ended, staging included; or NULL. View is read
+   * after that. */
   pp_job *after;
   /* Both are called exactly once for a job that pp_submit returned, input_done
-   * first, from the device's completion thread or from within pp_submit, with
-   * no lock held. input_done: the device has let go of view. done: the tensor
-   * is complete (error NULL) or never will be; info lives for the call. */
+   * first, from threads of the device, with no lock held. input_done: the device
+   * has let go of view; it comes as soon as a job whose planes are all staged is
+   * copied. done: the tensor is complete (error NULL) or never will be; info
+   * lives for the call. */
   void (*input_done) (void *user);
   void (*done) (void *user, const pp_job_info *info, const pp_error *error);
   void *user;
 } pp_task;
 
-/* Queues one job on the next stream and returns at once, or, when two jobs a
- * stream are unfinished, after the oldest ended. Jobs of one device end in
- * order. Returns NULL, with no callback called and nothing left queued, when
- * the device has failed before (its sticky error) or an argument is bad. A call
- * that fails for this job makes the job fail. */
+/* Queues one job for the next stream and returns at once, or, when too many jobs
+ * are unfinished (two a stream, or, once frames are staged, two a staging thread
+ * if that is more), after the oldest ended. It never waits for staging. Jobs of
+ * one device start on their stream, and end, in the order of submission.
+ * Returns NULL, with no callback called and nothing left queued, when the device
+ * has failed before (its sticky error) or an argument is bad. A call that fails
+ * for this job makes the job fail. */
 pp_job *pp_submit (pp_device *device, const pp_task *task, pp_error *error);
 
 pp_job *pp_job_ref (pp_job *job);

@@ -10,27 +10,13 @@
 
 #include <string.h>
 
+#include "clones_cpu.h"
+
 /* Contraction to fused multiply-adds cannot be forbidden from here (gcc ignores
  * the pragma): the build passes -ffp-contract=off. */
 #ifdef __FAST_MATH__
 #error "-ffast-math breaks the identity with the reference"
 #endif
-
-/* A clone of a function for each x86-64 level, chosen when the library is
- * loaded. It takes a compiler that knows the levels and a loader that knows
- * indirect functions; thread sanitizer is not up yet when these are resolved.
- */
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) &&        \
-    !defined(__SANITIZE_THREAD__) && __GNUC__ >= 12
-#define PP_CLONES                                                              \
-  __attribute__ ((                                                             \
-      target_clones ("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define PP_CLONES
-#endif
-
-/* Inlined into every clone, where it is compiled for the clone's level. */
-#define PP_INLINE static inline __attribute__ ((always_inline))
 
 /* Samples that vertical sums are made of at a time: the sums stay in the
  * first-level cache while all taps are added. */

@@ -131,6 +131,25 @@ check_crop (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
+static pp_status
+check_denoise_size (const pp_spec *spec, pp_error *error)
+{
+  static const struct {
+    int largest;
+    const char *rule;
+  } denoises[] = {
+    [PP_DENOISE_GAUSSIAN] = { 7, "3, 5 or 7 with denoise=gaussian" },
+    [PP_DENOISE_MEDIAN] = { 5, "3 or 5 with denoise=median" },
+  };
+  const int size = spec->denoise_size;
+
+  if (spec->denoise == PP_DENOISE_NONE ||
+      (size >= 3 && size <= denoises[spec->denoise].largest && size % 2 == 1))
+    return PP_OK;
+  return pp_fail (error, PP_BAD_ARGUMENT, "denoise-size is %d, must be %s",
+      size, denoises[spec->denoise].rule);
+}
+
 pp_status
 pp_spec_check (const pp_spec *spec, pp_error *error)
 {
@@ -143,7 +162,7 @@ pp_spec_check (const pp_spec *spec, pp_error *error)
     { "fit", (int) spec->fit, 0, PP_FIT_CROP },
     { "pad-align", (int) spec->pad_align, 0, PP_ALIGN_TOP_LEFT },
     { "method", (int) spec->method, 0, PP_METHOD_AREA },
-    { "denoise", (int) spec->denoise, 0, PP_DENOISE_GAUSSIAN },
+    { "denoise", (int) spec->denoise, 0, PP_DENOISE_MEDIAN },
   };
   const real_field reals[] = {
     { "denoise-sigma", spec->denoise_sigma, 0, DBL_MAX },
@@ -158,11 +177,8 @@ pp_spec_check (const pp_spec *spec, pp_error *error)
     status = check_channel_values (spec, error);
   if (status == PP_OK)
     status = check_crop (spec, error);
-  if (status == PP_OK && spec->denoise != PP_DENOISE_NONE &&
-      spec->denoise_size != 3 && spec->denoise_size != 5 &&
-      spec->denoise_size != 7)
-    status = pp_fail (error, PP_BAD_ARGUMENT,
-        "denoise-size is %d, must be 3, 5 or 7", spec->denoise_size);
+  if (status == PP_OK)
+    status = check_denoise_size (spec, error);
   return status;
 }
 

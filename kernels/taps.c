@@ -212,11 +212,12 @@ gaussian (double x)
   return exp (-x * x / 2);
 }
 
-/* Fills kernel and returns its size: 1 for no denoising. */
+/* Fills kernel and returns its size: 1 where taps denoise nothing. */
 static int
 make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
 {
-  const int size = spec->denoise == PP_DENOISE_NONE ? 1 : spec->denoise_size;
+  const int size =
+      spec->denoise == PP_DENOISE_GAUSSIAN ? spec->denoise_size : 1;
   const double sigma = spec->denoise_sigma;
   const bool fixed = size == 1 || sigma == 0;
   double sum = 0;

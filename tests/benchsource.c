@@ -7,6 +7,7 @@ G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
 struct _BenchSource {
   GstPushSrc parent;
   GstCaps *caps;
+  gboolean pageable;
   guint64 frame;
 };
 
@@ -14,7 +15,8 @@ G_DEFINE_TYPE (BenchSource, bench_source, GST_TYPE_PUSH_SRC)
 
 enum {
   PROP_0,
-  PROP_CAPS
+  PROP_CAPS,
+  PROP_PAGEABLE
 };
 
 static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE (
@@ -75,26 +77,41 @@ bench_source_set_property (
   BenchSource *self = BENCH_SOURCE (object);
 
   (void) pspec;
+  if (id == PROP_PAGEABLE)
+    self->pageable = g_value_get_boolean (value);
   if (id != PROP_CAPS)
     return;
   gst_caps_replace (&self->caps, (GstCaps *) gst_value_get_caps (value));
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }
 
-/* Frames of the caps' own layout, from downstream's pool. */
+/* Frames from downstream's pool, or from a pool of ordinary memory. */
 static gboolean
 bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
 {
   GstBufferPool *pool = NULL;
+  GstCaps *caps;
   guint size, min, max;
 
-  if (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  if (pool == NULL)
+  if (gst_query_get_n_allocation_pools (query) == 0)
     return FALSE;
-  gst_object_unref (pool);
-  return GST_BASE_SRC_CLASS (bench_source_parent_class)
-      ->decide_allocation (source, query);
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  if (BENCH_SOURCE (source)->pageable) {
+    gst_query_parse_allocation (query, &caps, NULL);
+    gst_clear_object (&pool);
+    pool = gst_buffer_pool_new ();
+    GstStructure *config = gst_buffer_pool_get_config (pool);
+    gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+    gst_buffer_pool_set_config (pool, config);
+    while (gst_query_get_n_allocation_params (query) > 0)
+      gst_query_remove_nth_allocation_param (query, 0);
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
+  }
+  const gboolean offered = pool != NULL;
+  gst_clear_object (&pool);
+  return offered &&
+      GST_BASE_SRC_CLASS (bench_source_parent_class)
+          ->decide_allocation (source, query);
 }
 
 static void
@@ -114,6 +131,10 @@ bench_source_class_init (BenchSourceClass *klass)
   object_class->finalize = bench_source_finalize;
   g_object_class_install_property (object_class, PROP_CAPS,
       g_param_spec_boxed ("caps", "caps", "Caps of the frames", GST_TYPE_CAPS,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_PAGEABLE,
+      g_param_spec_boolean ("pageable", "pageable",
+          "Frames in ordinary memory instead of downstream's", FALSE,
           G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &template);
   gst_element_class_set_static_metadata (element_class, "Benchmark source",

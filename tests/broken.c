@@ -15,6 +15,9 @@ struct picture {
   const pp_numbers *numbers;
   const pp_view *view;
   broken_fault fault;
+  /* each component's medians, row by row and a column wider, since a fault reads
+   * one further; NULL where there is no median */
+  float *medians[PP_MAX_COMPONENTS];
 };
 
 static const char *const names[N_BROKEN] = {
@@ -28,6 +31,8 @@ static const char *const names[N_BROKEN] = {
   [BROKEN_STRIDE] = "wrong stride",
   [BROKEN_BYTE_ORDER] = "byte order ignored",
   [BROKEN_GARBAGE_BITS] = "garbage bits counted",
+  [BROKEN_MEDIAN_BORDER] = "wrong border of the median",
+  [BROKEN_MEDIAN_NEIGHBOUR] = "a neighbour of the median missing",
   [BROKEN_SWAPPED_CHROMA] = "swapped chroma",
   [BROKEN_MISSING_CLAMP] = "missing clamp",
   [BROKEN_WRONG_MEAN] = "wrong channel's mean",
@@ -47,8 +52,9 @@ broken_name (broken_fault fault)
   return names[fault];
 }
 
+/* As it is stored. */
 static float
-sample_at (const struct picture *p, int component, int column, int row)
+value_at (const struct picture *p, int component, int column, int row)
 {
   const pp_numbers *numbers = p->numbers;
   const pp_source *s = &numbers->source[component];
@@ -65,6 +71,72 @@ sample_at (const struct picture *p, int component, int column, int row)
   if (p->fault == BROKEN_GARBAGE_BITS)
     return (float) (sample >> s->shift);
   return (float) (sample >> s->shift & s->mask);
+}
+
+/* Where a border's neighbour i of n samples is. */
+static int
+inside (const struct picture *p, int i, int n)
+{
+  const int last = n - 1;
+  if (p->fault == BROKEN_MEDIAN_BORDER && n > 3)
+    return i < 0 ? -i : i > last ? 2 * last - i : i;
+  return i < 0 ? 0 : i > last ? last : i;
+}
+
+/* The one of n values that has at most half of the others on either side. */
+static float
+middle_of (const float *values, int n)
+{
+  for (int i = 0; i < n; i++) {
+    int below = 0, equal = 0;
+    for (int j = 0; j < n; j++) {
+      below += values[j] < values[i];
+      equal += values[j] == values[i];
+    }
+    if (below <= n / 2 && n / 2 < below + equal)
+      return values[i];
+  }
+  return values[0];
+}
+
+static float
+median_at (const struct picture *p, int component, int column, int row)
+{
+  const pp_source *s = &p->numbers->source[component];
+  const int size = p->plan->median.size;
+  float values[49];
+  int n = 0;
+  for (int y = row - size / 2; y <= row + size / 2; y++)
+    for (int x = column - size / 2; x <= column + size / 2; x++)
+      values[n++] = value_at (
+          p, component, inside (p, x, s->columns), inside (p, y, s->rows));
+  return middle_of (values, n - (p->fault == BROKEN_MEDIAN_NEIGHBOUR));
+}
+
+static void
+make_medians (struct picture *p)
+{
+  for (int c = 0; p->plan->median.size > 0 && c < p->numbers->n_components;
+       c++) {
+    const pp_source *s = &p->numbers->source[c];
+    const int width = s->columns + 1;
+    p->medians[c] = malloc ((size_t) width * (size_t) s->rows * sizeof (float));
+    if (!p->medians[c])
+      abort ();
+    for (int y = 0; y < s->rows; y++)
+      for (int x = 0; x < width; x++)
+        p->medians[c][(ptrdiff_t) y * width + x] = median_at (p, c, x, y);
+  }
+}
+
+/* As the taps see it. */
+static float
+sample_at (const struct picture *p, int component, int column, int row)
+{
+  const int width = p->numbers->source[component].columns + 1;
+  if (p->medians[component])
+    return p->medians[component][(ptrdiff_t) row * width + column];
+  return value_at (p, component, column, row);
 }
 
 static float
@@ -260,11 +332,14 @@ void
 broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
     broken_fault fault)
 {
-  const struct picture picture = { plan, &plan->numbers, source, fault };
+  struct picture picture = { plan, &plan->numbers, source, fault, { NULL } };
   const pp_numbers *n = picture.numbers;
   const int64_t elements = (int64_t) n->n_channels * n->width * n->height;
 
+  make_medians (&picture);
   write_content (&picture, tensor);
+  for (int c = 0; c < PP_MAX_COMPONENTS; c++)
+    free (picture.medians[c]);
   if (fault != BROKEN_PADDING)
     write_padding (&picture, tensor);
   if (fault == BROKEN_PAST_END)

@@ -19,6 +19,8 @@ typedef enum broken_fault {
   BROKEN_STRIDE,            /* rows are taken to be packed */
   BROKEN_BYTE_ORDER,        /* 2-byte samples are little endian */
   BROKEN_GARBAGE_BITS,      /* bits outside the value count */
+  BROKEN_MEDIAN_BORDER,     /* the median's border is reflected */
+  BROKEN_MEDIAN_NEIGHBOUR,  /* the median misses the last neighbour */
   BROKEN_SWAPPED_CHROMA,    /* Cb is Cr */
   BROKEN_MISSING_CLAMP,     /* colours leave 0...255 */
   BROKEN_WRONG_MEAN,        /* each channel takes the next one's mean */

@@ -28,7 +28,8 @@ struct bench_job {
   pp_fit fit;
   pp_method method;
   bool antialias;
-  int gaussian; /* size, 0: none */
+  pp_denoise denoise;
+  int denoise_size; /* 0: none */
   pp_type type;
   pp_layout layout;
 };
@@ -40,6 +41,9 @@ struct bench_job {
 #define BILINEAR PP_METHOD_BILINEAR
 #define LANCZOS PP_METHOD_LANCZOS
 #define AREA PP_METHOD_AREA
+#define NO PP_DENOISE_NONE, 0
+#define GAUSS(size) PP_DENOISE_GAUSSIAN, size
+#define MEDIAN(size) PP_DENOISE_MEDIAN, size
 #define F32 PP_TYPE_FLOAT32, PP_LAYOUT_NCHW
 #define F16 PP_TYPE_FLOAT16, PP_LAYOUT_NCHW
 #define U8 PP_TYPE_UINT8, PP_LAYOUT_NCHW
@@ -47,40 +51,54 @@ struct bench_job {
 #define U8_NHWC PP_TYPE_UINT8, PP_LAYOUT_NHWC
 
 static const struct bench_job jobs[] = {
-  { "letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0, F32 },
-  { "letterbox 640", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, 0, F32 },
-  { "letterbox 640 f16", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
-      F16 },
-  { "letterbox 640 f16", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
-      F16 },
-  { "letterbox 640 u8", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
-      U8 },
-  { "letterbox 640 nhwc", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
-      F32_NHWC },
-  { "letterbox 640 u8 nhwc", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, 0,
-      U8_NHWC },
-  { "stretch 640", "RGB", HD, 640, 640, STRETCH, BILINEAR, false, 0, F32 },
-  { "stretch 640", "NV12", HD, 640, 640, STRETCH, BILINEAR, false, 0, F32 },
-  { "letterbox 512", "RGB", HD, 512, 512, LETTERBOX, BILINEAR, false, 0, F32 },
-  { "letterbox 512", "NV12", HD, 512, 512, LETTERBOX, BILINEAR, false, 0, F32 },
-  { "letterbox 224", "RGB", HD, 224, 224, LETTERBOX, BILINEAR, false, 0, F32 },
-  { "nearest stretch 640", "RGB", HD, 640, 640, STRETCH, NEAREST, false, 0,
+  { "letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, NO, F32 },
+  { "letterbox 640", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
       F32 },
-  { "area stretch 640", "RGB", HD, 640, 640, STRETCH, AREA, false, 0, F32 },
-  { "area stretch 640", "NV12", HD, 640, 640, STRETCH, AREA, false, 0, F32 },
+  { "letterbox 640 f16", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F16 },
+  { "letterbox 640 f16", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F16 },
+  { "letterbox 640 u8", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      U8 },
+  { "letterbox 640 nhwc", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F32_NHWC },
+  { "letterbox 640 u8 nhwc", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      NO, U8_NHWC },
+  { "stretch 640", "RGB", HD, 640, 640, STRETCH, BILINEAR, false, NO, F32 },
+  { "stretch 640", "NV12", HD, 640, 640, STRETCH, BILINEAR, false, NO, F32 },
+  { "letterbox 512", "RGB", HD, 512, 512, LETTERBOX, BILINEAR, false, NO, F32 },
+  { "letterbox 512", "NV12", HD, 512, 512, LETTERBOX, BILINEAR, false, NO,
+      F32 },
+  { "letterbox 224", "RGB", HD, 224, 224, LETTERBOX, BILINEAR, false, NO, F32 },
+  { "nearest stretch 640", "RGB", HD, 640, 640, STRETCH, NEAREST, false, NO,
+      F32 },
+  { "area stretch 640", "RGB", HD, 640, 640, STRETCH, AREA, false, NO, F32 },
+  { "area stretch 640", "NV12", HD, 640, 640, STRETCH, AREA, false, NO, F32 },
   { "lanczos aa letterbox 640", "RGB", HD, 640, 640, LETTERBOX, LANCZOS, true,
-      0, F32 },
+      NO, F32 },
   { "lanczos aa letterbox 640", "NV12", HD, 640, 640, LETTERBOX, LANCZOS, true,
-      0, F32 },
+      NO, F32 },
   { "gaussian 5 letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
-      5, F32 },
+      GAUSS (5), F32 },
   { "gaussian 5 letterbox 640", "NV12", HD, 640, 640, LETTERBOX, BILINEAR,
-      false, 5, F32 },
+      false, GAUSS (5), F32 },
+  { "gaussian 5 stretch 640", "RGB", HD, 640, 640, STRETCH, BILINEAR, false,
+      GAUSS (5), F32 },
+  { "gaussian 5 stretch 640", "NV12", HD, 640, 640, STRETCH, BILINEAR, false,
+      GAUSS (5), F32 },
+  { "median 3 letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      MEDIAN (3), F32 },
+  { "median 3 letterbox 640", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      MEDIAN (3), F32 },
+  { "median 3 stretch 640", "RGB", HD, 640, 640, STRETCH, BILINEAR, false,
+      MEDIAN (3), F32 },
+  { "median 5 letterbox 640", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      MEDIAN (5), F32 },
   { "4K aa stretch 224", "RGB", 3840, 2160, 224, 224, STRETCH, BILINEAR, true,
-      0, F32 },
+      NO, F32 },
   { "4K aa stretch 224", "NV12", 3840, 2160, 224, 224, STRETCH, BILINEAR, true,
-      0, F32 },
-  { "same size", "NV12", HD, 1920, 1080, STRETCH, BILINEAR, false, 0, F32 },
+      NO, F32 },
+  { "same size", "NV12", HD, 1920, 1080, STRETCH, BILINEAR, false, NO, F32 },
 };
 
 #define N_JOBS (sizeof jobs / sizeof *jobs)
@@ -136,14 +154,24 @@ make_case (check_case *check, const struct bench_job *job)
   spec->fit = job->fit;
   spec->method = job->method;
   spec->antialias = job->antialias;
-  spec->denoise = job->gaussian ? PP_DENOISE_GAUSSIAN : PP_DENOISE_NONE;
-  spec->denoise_size = job->gaussian ? job->gaussian : 3;
+  spec->denoise = job->denoise;
+  spec->denoise_size = job->denoise_size;
   spec->type = job->type;
   spec->layout = job->layout;
   if (job->type == PP_TYPE_UINT8)
     return;
   memcpy (spec->mean, mean, sizeof mean);
   memcpy (spec->std, std, sizeof std);
+}
+
+/* Marks a row of a component, or those that its medians are taken of. */
+static void
+mark_row (const pp_plan *plan, const pp_source *source, int row, bool *read)
+{
+  const int radius = plan->median.size / 2;
+  for (int y = row - radius; y <= row + radius; y++)
+    if (y >= 0 && y < source->rows)
+      read[source->first_row + y] = true;
 }
 
 /* Rows of the plane's extent that a component's taps read. */
@@ -155,7 +183,7 @@ mark_rows (const pp_plan *plan, int c, bool *read)
   for (int o = 0; o < y->n_out; o++)
     for (int j = 0; j < y->n_taps; j++)
       if (plan->weight[y->first_weight + (ptrdiff_t) j * y->n_out + o] != 0)
-        read[source->first_row + plan->index[y->first + o] + j] = true;
+        mark_row (plan, source, plan->index[y->first + o] + j, read);
 }
 
 static double

@@ -87,6 +87,8 @@ static const format_row formats[] = {
       { { 0, 0, 1 }, { 1, 1, 2 }, { 1, 0, 2 } } },
   { "I420", YUV, 1, 8, 0, false, 1, 1,
       { { 0, 0, 1 }, { 1, 0, 1 }, { 2, 0, 1 } } },
+  { "YV12", YUV, 1, 8, 0, false, 1, 1,
+      { { 0, 0, 1 }, { 2, 0, 1 }, { 1, 0, 1 } } },
   { "YUY2", YUV, 1, 8, 0, false, 1, 0,
       { { 0, 0, 2 }, { 0, 1, 4 }, { 0, 3, 4 } } },
   { "UYVY", YUV, 1, 8, 0, false, 1, 0,
@@ -105,8 +107,12 @@ static const format_row formats[] = {
       { { 0, 0, 2 }, { 1, 0, 4 }, { 1, 2, 4 } } },
   { "I420_10LE", YUV, 2, 10, 0, false, 1, 1,
       { { 0, 0, 2 }, { 1, 0, 2 }, { 2, 0, 2 } } },
+  { "I420_12LE", YUV, 2, 12, 0, false, 1, 1,
+      { { 0, 0, 2 }, { 1, 0, 2 }, { 2, 0, 2 } } },
   { "I422_12BE", YUV, 2, 12, 0, true, 1, 0,
       { { 0, 0, 2 }, { 1, 0, 2 }, { 2, 0, 2 } } },
+  { "P012_LE", YUV, 2, 12, 4, false, 1, 1,
+      { { 0, 0, 2 }, { 1, 0, 4 }, { 1, 2, 4 } } },
   { "Y212_LE", YUV, 2, 12, 4, false, 1, 0,
       { { 0, 0, 4 }, { 0, 2, 8 }, { 0, 6, 8 } } },
   { "P016_BE", YUV, 2, 16, 0, true, 1, 1,
@@ -263,14 +269,17 @@ pick_source (check_case *check, check_random *random)
 static void
 pick_filter (pp_spec *spec, check_random *random)
 {
-  static const int sizes[] = { 3, 5, 7 };
+  static const int largest[] = {
+    [PP_DENOISE_GAUSSIAN] = 7, [PP_DENOISE_MEDIAN] = 5
+  };
   spec->antialias = check_one_in (random, 2);
-  if (check_one_in (random, 3)) {
-    spec->denoise = PP_DENOISE_GAUSSIAN;
-    spec->denoise_size = sizes[check_between (random, 0, 2)];
-    if (check_one_in (random, 2))
-      spec->denoise_sigma = check_real (random, 0.3, 3);
-  }
+  spec->denoise = (pp_denoise) check_between (random, 0, PP_DENOISE_MEDIAN);
+  if (spec->denoise == PP_DENOISE_NONE)
+    return;
+  spec->denoise_size =
+      2 * check_between (random, 1, largest[spec->denoise] / 2) + 1;
+  if (spec->denoise == PP_DENOISE_GAUSSIAN && check_one_in (random, 2))
+    spec->denoise_sigma = check_real (random, 0.3, 3);
 }
 
 static void
@@ -425,15 +434,16 @@ print_spec (const pp_spec *s, FILE *to)
   static const char *const fits[] = { "stretch", "letterbox", "crop" };
   static const char *const methods[] = { "nearest", "bilinear", "bicubic",
     "lanczos", "area" };
+  static const char *const denoises[] = { "none", "gaussian", "median" };
   fprintf (to, "  spec %dx%d %s %s %s fit %s%s%s resize %d fraction %.17g\n",
       s->width, s->height, layouts[s->layout], types[s->type],
       channels[s->channels], fits[s->fit],
       s->pad_align == PP_ALIGN_TOP_LEFT ? " top-left" : "",
       s->ignore_pixel_aspect_ratio ? " ignore-par" : "", s->resize,
       s->crop_fraction);
-  fprintf (to, "  %s%s, gaussian size %d sigma %.17g\n", methods[s->method],
-      s->antialias ? " antialias" : "",
-      s->denoise == PP_DENOISE_NONE ? 0 : s->denoise_size, s->denoise_sigma);
+  fprintf (to, "  %s%s, denoise %s size %d sigma %.17g\n", methods[s->method],
+      s->antialias ? " antialias" : "", denoises[s->denoise], s->denoise_size,
+      s->denoise_sigma);
   fprintf (to, "  scale %.17g quant %.17g %d\n", s->scale, s->quant_scale,
       s->quant_zero_point);
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
@@ -447,8 +457,8 @@ check_case_print (const check_case *check, FILE *to)
   static const char *const fills[] = { "random", "min", "max", "alternate",
     "hot" };
   const pp_format *f = &check->format;
-  fprintf (to, "  repeat with: --seed %llu --only %d\n",
-      (unsigned long long) check->seed, check->number);
+  fprintf (to, "  seed %llu, case %d\n", (unsigned long long) check->seed,
+      check->number);
   fprintf (to, "  format %s %dx%d par %d/%d kr %g kb %g cosited %d %d\n",
       check->format_name, f->width, f->height, f->par_n, f->par_d, f->kr, f->kb,
       f->cosited_x, f->cosited_y);

@@ -122,7 +122,7 @@ usage (FILE *to)
       "  --seed N     of the random numbers; the time by default\n"
       "  --count N    random cases after the walk, %d by default\n"
       "  --long       %d of them\n"
-      "  --only N     one case\n"
+      "  --only N     one case, as a report names it\n"
       "  --cpu        leave the GPU alone\n"
       "  --self-test  broken kernels must be caught\n"
       "  --bench      times\n",
@@ -181,7 +181,8 @@ static pp_device *
 open_device (void)
 {
   pp_error error;
-  pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, 1, &error);
+  pp_device *device = pp_device_open (
+      PP_BACKEND_CUDA, -1, &(pp_device_options){ .streams = 1 }, &error);
   if (device)
     printf ("%s\n", pp_device_name (device));
   else

@@ -185,7 +185,8 @@ make_reference (check_run *run)
   const pp_view source = pp_plan_crop_view (run->plan, &run->view);
   run->reference = must (malloc (run->size));
   memset (run->reference, POISON_REFERENCE, run->size);
-  pp_apply_c (run->plan, &source, run->reference);
+  if (!pp_apply_c (run->plan, &source, run->reference))
+    return check_that (run, "c", false, "no memory");
   bool has_nan = false;
   for (size_t i = 0; i < run->size / (size_t) element_size (run); i++)
     has_nan |=

@@ -455,7 +455,7 @@ GST_START_TEST (test_list_reset) {
 GST_END_TEST
 
 /* A running stream takes over what may change, and nothing else. */
-GST_START_TEST (test_copy_mutable) {
+GST_START_TEST (test_resolve_mutable) {
   GstPpSettings from, to;
 
   gst_pp_settings_init (&from);
@@ -676,7 +676,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_property_defaults);
   tcase_add_test (tcase, test_lists);
   tcase_add_test (tcase, test_list_reset);
-  tcase_add_test (tcase, test_copy_mutable);
+  tcase_add_test (tcase, test_resolve_mutable);
   tcase_add_test (tcase, test_crop_property);
   tcase_add_test (tcase, test_formats_are_usable);
   tcase_add_test (tcase, test_formats_are_refused);

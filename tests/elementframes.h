@@ -10,7 +10,8 @@
 
 /* frames */
 
-/* How the planes lie in a buffer, in bytes. All zero: as GstVideoInfo does it. */
+/* How the planes lie in a buffer, in bytes. All zero: as GstVideoInfo has it.
+ */
 typedef struct {
   gsize before;       /* before the first plane */
   gsize extra_stride; /* more from row to row, in every plane */
@@ -28,8 +29,8 @@ void test_video_info (
  * GstVideoMeta, which it has else. */
 GstBuffer *test_frame (const GstVideoInfo *info, const TestLayout *layout);
 /* Writes the samples, and nothing but samples, with GStreamer's own pack
- * function: random, but the same for the same seed; or the given R'G'B' or Y'CbCr
- * in every pixel. */
+ * function: random, but the same for the same seed; or the given R'G'B' or
+ * Y'CbCr in every pixel. */
 void test_paint_noise (
     GstBuffer *frame, const GstVideoInfo *info, guint32 seed);
 void test_paint (
@@ -38,7 +39,8 @@ void test_paint (
 /* An RGB frame of one colour, which encodes the number; below 65536. */
 GstBuffer *test_numbered_frame (const GstVideoInfo *info, guint number);
 
-/* Negotiates info, pushes frame (transfer full) and pulls what comes out. */
+/* Negotiates info, where it is not already; pushes frame (transfer full) and
+ * pulls what comes out. */
 void test_send_caps (GstHarness *h, const GstVideoInfo *info);
 GstBuffer *test_convert (
     GstHarness *h, const GstVideoInfo *info, GstBuffer *frame);

@@ -76,8 +76,14 @@ gchar *test_harness_error (GstHarness *h);
 
 /* process */
 
-/* Resident memory in bytes; threads; open file descriptors. */
+/* Memory in bytes, resident and all; threads; open file descriptors. */
 gsize test_resident_memory (void);
+gsize test_virtual_memory (void);
+/* Whether address space and memory are a sanitizer's. */
+gboolean test_is_sanitized (void);
+/* Fails when resident memory has grown since it was before; some room is left
+ * for the allocator. */
+void test_expect_flat (gsize before);
 guint test_n_threads (void);
 guint test_n_files (void);
 

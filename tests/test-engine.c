@@ -6,150 +6,23 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "kernels/kernels.h"
+#include "kernels/engine.h"
 
-#include "formats.h"
+#include "backend_fake.h"
+#include "engineframe.h"
+#include "resources.h"
 
 #define SKIP 77
 
-static pp_backend_id backend;
-
-/* A frame and the tensors that the engine and the reference make of it. */
-struct frame {
-  pp_arena *arena;
-  pp_plan *plan;
-  uint8_t *source, *tensor, *expected;
-  size_t source_size, tensor_size;
-  uint64_t padding;
-  pp_view view;
-  pp_job *job;
-  /* what the callbacks saw */
-  int inputs_done, dones;
-  bool input_first, failed;
-  pp_job_info info;
-};
-
-static void
-on_input_done (void *user)
-{
-  struct frame *frame = user;
-
-  frame->inputs_done++;
-  frame->input_first = frame->dones == 0;
-  /* The device has let go of it: nothing may read this. */
-  memset (frame->source, 0x5a, frame->source_size);
-}
-
-static void
-on_done (void *user, const pp_job_info *info, const pp_error *error)
-{
-  struct frame *frame = user;
-
-  frame->dones++;
-  frame->failed = error != NULL;
-  frame->info = *info;
-}
-
-/* A random NV12 or RGB frame of width x height, whose content depends on seed,
- * with rows pad bytes longer than they need. */
-static void
-frame_init (struct frame *frame, pp_arena *arena, const pp_spec *spec,
-    pp_format format, int pad, unsigned seed)
-{
-  const size_t stride =
-      (size_t) format.width * (format.model == PP_MODEL_RGB ? 3 : 1) +
-      (size_t) pad;
-  const size_t rows = (size_t) format.height +
-      (format.model == PP_MODEL_RGB ? 0 : ((size_t) format.height + 1) / 2);
-
-  memset (frame, 0, sizeof *frame);
-  frame->arena = pp_arena_ref (arena);
-  frame->plan = make_plan (spec, &format, NULL);
-  frame->source_size = (stride + 1) * rows;
-  frame->tensor_size = pp_plan_tensor_size (frame->plan);
-  frame->source = pp_arena_alloc (arena, frame->source_size, NULL);
-  frame->tensor = pp_arena_alloc (arena, frame->tensor_size, NULL);
-  frame->expected = malloc (frame->tensor_size);
-  for (size_t i = 0; i < frame->source_size; i++)
-    frame->source[i] = (uint8_t) rand_r (&seed);
-  memset (frame->tensor, 0xee, frame->tensor_size);
-  frame->view.plane[0] = frame->source;
-  frame->view.plane[1] = frame->source + stride * (size_t) format.height;
-  frame->view.stride[0] = stride;
-  frame->view.stride[1] = stride + (size_t) (format.width & 1);
-
-  const pp_view view = pp_plan_crop_view (frame->plan, &frame->view);
-  pp_apply_c (frame->plan, &view, frame->expected);
-}
-
-static pp_task
-frame_task (struct frame *frame, unsigned pinned)
-{
-  return (pp_task){ .plan = frame->plan,
-    .view = frame->view,
-    .pinned_planes = pinned,
-    .tensor = frame->tensor,
-    .padding = &frame->padding,
-    .input_done = on_input_done,
-    .done = on_done,
-    .user = frame };
-}
-
-static void
-frame_submit (struct frame *frame, pp_device *device, unsigned pinned)
-{
-  const pp_task task = frame_task (frame, pinned);
-  pp_error error = { 0 };
-
-  frame->job = pp_submit (device, &task, &error);
-  EXPECT (frame->job != NULL, "%s", error.text);
-}
-
-static void
-frame_check (struct frame *frame, const char *what)
-{
-  pp_error error = { 0 };
-
-  EXPECT (frame->job != NULL && pp_job_wait (frame->job, &error) == PP_OK,
-      "%s: %s", what, error.text);
-  EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
-      "%s: tensor differs from the reference's", what);
-}
-
-/* Waits for the job first. */
-static void
-frame_clear (struct frame *frame)
-{
-  if (frame->job != NULL)
-    pp_job_wait (frame->job, NULL);
-  pp_job_unref (&frame->job);
-  pp_arena_free (frame->arena, frame->source, frame->source_size);
-  pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);
-  pp_plan_unref (&frame->plan);
-  pp_arena_unref (&frame->arena);
-  free (frame->expected);
-}
-
-static pp_spec
-letterbox_spec (int width, int height)
-{
-  pp_spec spec = sized_spec (width, height);
-
-  spec.fit = PP_FIT_LETTERBOX;
-  for (int c = 0; c < 3; c++) {
-    spec.mean[c] = 0.1 * (c + 1);
-    spec.std[c] = 0.2 * (c + 1);
-  }
-  return spec;
-}
+static const pp_backend *backend;
 
 static pp_device *
 open_device (int streams)
 {
   pp_error error = { 0 };
-  pp_device *device = pp_device_open (backend, -1, streams, &error);
+  pp_device *device = pp_device_open_backend (
+      backend, -1, &(pp_device_options){ .streams = streams }, &error);
 
   EXPECT (device != NULL, "%d streams: %s", streams, error.text);
   if (device == NULL)
@@ -160,16 +33,26 @@ open_device (int streams)
 static void
 test_arguments (void)
 {
-  static const int streams[] = { 0, -1, PP_MAX_STREAMS + 1 };
+  static const struct {
+    pp_device_options options;
+    const char *text;
+  } bad[] = {
+    { { .streams = -1 }, "streams is -1" },
+    { { .streams = PP_MAX_STREAMS + 1 }, "streams is 17" },
+    { { .staging_threads = -1 }, "staging_threads is -1" },
+    { { .staging_threads = PP_MAX_STAGING_THREADS + 1 },
+        "staging_threads is 17" },
+  };
   pp_error error = { 0 };
 
-  for (int i = 0; i < LENGTH (streams); i++) {
-    pp_device *device = pp_device_open (backend, -1, streams[i], &error);
+  for (int i = 0; i < LENGTH (bad); i++) {
+    pp_device *device =
+        pp_device_open_backend (backend, -1, &bad[i].options, &error);
     EXPECT (device == NULL && error.status == PP_BAD_ARGUMENT &&
-            strstr (error.text, "streams is "),
-        "%d streams: %s", streams[i], error.text);
+            strstr (error.text, bad[i].text),
+        "%s: %s", bad[i].text, error.text);
   }
-  pp_device *device = pp_device_open (backend, 99, 1, &error);
+  pp_device *device = pp_device_open_backend (backend, 99, NULL, &error);
   EXPECT (device == NULL && error.status == PP_NO_DEVICE &&
           strstr (error.text, "99"),
       "device 99: %s", error.text);
@@ -207,6 +90,7 @@ test_round_robin (void)
 
   for (int streams = 1; streams <= 8; streams *= 2) {
     pp_device *device = open_device (streams);
+    frames_ended = 0;
     for (int i = 0; i < FRAMES; i++) {
       const int size = i % 7 == 0 ? 700 : 20 + i;
       const pp_spec spec = letterbox_spec (32 + i % 3 * 16, 40);
@@ -220,10 +104,9 @@ test_round_robin (void)
     for (int i = 0; i < FRAMES; i++) {
       EXPECT (pp_job_query (frame[i].job), "job %d after drain", i);
       frame_check (&frame[i], "round robin");
-      EXPECT (frame[i].inputs_done == 1 && frame[i].dones == 1 &&
-              frame[i].input_first && !frame[i].failed,
-          "job %d: %d inputs done, %d done", i, frame[i].inputs_done,
-          frame[i].dones);
+      frame_check_callbacks (&frame[i], "round robin");
+      EXPECT (!frame[i].failed && frame[i].ended_as == i, "job %d ended as %d",
+          i, frame[i].ended_as);
       EXPECT (frame[i].info.sequence == (uint64_t) i &&
               frame[i].info.stream == i % streams,
           "job %d was %d on stream %d", i, (int) frame[i].info.sequence,
@@ -261,10 +144,11 @@ test_times (void)
           "%g",
           i, t->start, frame[i - 3].info.times.done);
     const pp_rect extent = pp_plan_plane_extent (frame[i].plan, 0);
-    const size_t up = backend == PP_BACKEND_CPU
-        ? 0
-        : (size_t) extent.width * (size_t) extent.height;
-    EXPECT (frame[i].info.bytes_up == up && frame[i].info.bytes_staged == 0,
+    const size_t most = (size_t) extent.width * (size_t) extent.height;
+    EXPECT ((backend->unified ? frame[i].info.bytes_up == 0
+                              : frame[i].info.bytes_up > 0 &&
+                        frame[i].info.bytes_up <= most) &&
+            frame[i].info.bytes_staged == 0,
         "job %d: %zu bytes up, %zu staged", i, frame[i].info.bytes_up,
         frame[i].info.bytes_staged);
     frame_clear (&frame[i]);
@@ -423,36 +307,79 @@ test_several_devices (void)
     pthread_join (thread[i], NULL);
 }
 
-static int
-count_entries (const char *command)
+/* Moves the frame's planes by some bytes, so that they start anywhere. */
+static void
+frame_shift (struct frame *frame, size_t shift)
 {
-  FILE *pipe = popen (command, "r");
-  int count = -1;
-
-  if (pipe == NULL || fscanf (pipe, "%d", &count) != 1)
-    count = -1;
-  if (pipe != NULL)
-    pclose (pipe);
-  return count;
+  memmove (frame->source + shift, frame->source, frame->source_size - shift);
+  frame->view.plane[0] += shift;
+  frame->view.plane[1] += shift;
 }
 
-/* Threads and descriptors of this process. */
+/* Every way up, from strides and addresses that suit it and that do not; planes
+ * that are pinned, staged, and one of each. */
 static void
-count_resources (int *threads, int *descriptors)
+test_ways_up (void)
 {
-  char command[64];
+  static const struct {
+    const char *name;
+    pp_format (*format) (int width, int height);
+    int width, height, out;
+    int percent; /* of the extents that is moved, alignment included */
+  } ways[] = {
+    { "one group", rgb_format, 480, 270, 160, 36 },
+    { "two groups of two rows", rgb_format, 480, 270, 64, 40 },
+    { "gathered", rgb_format, 480, 270, 128, 58 },
+    { "whole", rgb_format, 240, 135, 240, 107 },
+    { "groups in both planes", nv12_format, 960, 540, 160, 54 },
+    { "group and whole", nv12_format, 480, 270, 160, 62 },
+    { "both gathered", nv12_format, 960, 540, 128, 60 },
+  };
+  static const int pads[] = { 0, 4, 16, 21 };
+  static const size_t shifts[] = { 0, 1, 8, 15 };
+  pp_device *device = open_device (2);
 
-  snprintf (command, sizeof command, "ls /proc/%d/task | wc -l", getpid ());
-  *threads = count_entries (command);
-  snprintf (command, sizeof command, "ls /proc/%d/fd | wc -l", getpid ());
-  *descriptors = count_entries (command);
+  for (int i = 0; i < LENGTH (ways) * LENGTH (pads) * LENGTH (shifts); i++) {
+    const int way = i / LENGTH (pads) / LENGTH (shifts);
+    const int pad = pads[i / LENGTH (shifts) % LENGTH (pads)];
+    const pp_spec spec = letterbox_spec (ways[way].out, ways[way].out);
+    struct frame frame[4]; /* by pinned planes */
+    size_t extents = 0;
+
+    for (unsigned pinned = 0; pinned < 4; pinned++) {
+      struct frame *f = &frame[pinned];
+      frame_init (f, pp_device_arena (device), &spec,
+          ways[way].format (ways[way].width, ways[way].height), pad,
+          (unsigned) i * 4 + pinned);
+      frame_shift (f, shifts[i % LENGTH (shifts)]);
+      frame_submit (f, device, pinned);
+    }
+    for (int p = 0; p < 2; p++) {
+      const pp_rect extent = pp_plan_plane_extent (frame[0].plan, p);
+      extents += (size_t) extent.width * (size_t) extent.height;
+    }
+    for (int pinned = 0; pinned < 4; pinned++) {
+      struct frame *f = &frame[pinned];
+      frame_check (f, ways[way].name);
+      pp_device_drain (device, NULL);
+      EXPECT (backend->unified ||
+              f->info.bytes_up * 100 <= extents * (size_t) ways[way].percent,
+          "%s, pad %d, pinned %d: %zu of %zu bytes", ways[way].name, pad,
+          pinned, f->info.bytes_up, extents);
+      EXPECT (backend->unified || f->info.bytes_staged <= f->info.bytes_up,
+          "%s, pinned %d: %zu bytes staged", ways[way].name, pinned,
+          f->info.bytes_staged);
+      frame_clear (f);
+    }
+  }
+  pp_device_close (&device);
 }
 
 static void
 test_cycles (void)
 {
   const pp_spec spec = letterbox_spec (64, 64);
-  int threads[2], descriptors[2];
+  int threads = 0, descriptors = 0;
 
   for (int cycle = 0; cycle < 60; cycle++) {
     pp_device *device = open_device (2);
@@ -463,39 +390,39 @@ test_cycles (void)
     frame_check (&frame, "cycle");
     frame_clear (&frame);
     pp_device_close (&device);
-    if (cycle == 9)
-      count_resources (&threads[0], &descriptors[0]);
+    if (cycle == 9) {
+      threads = count_resources (THREADS);
+      descriptors = count_resources (DESCRIPTORS);
+    }
   }
-  count_resources (&threads[1], &descriptors[1]);
-  EXPECT (threads[0] == threads[1], "threads grew from %d to %d", threads[0],
-      threads[1]);
-  EXPECT (descriptors[0] == descriptors[1], "descriptors grew from %d to %d",
-      descriptors[0], descriptors[1]);
+  EXPECT (resources_become (THREADS, threads), "threads went from %d to %d",
+      threads, count_resources (THREADS));
+  EXPECT (resources_become (DESCRIPTORS, descriptors),
+      "descriptors went from %d to %d", descriptors,
+      count_resources (DESCRIPTORS));
 }
 
 int
 main (int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    pp_backend_id id;
-  } backends[] = { { "cpu", PP_BACKEND_CPU }, { "cuda", PP_BACKEND_CUDA } };
+  static const pp_backend *const backends[] = { &pp_backend_cpu,
+    &pp_backend_cuda, &fake_backend };
   static void (*const tests[]) (void) = { test_arguments, test_round_robin,
     test_times, test_after, test_close_in_flight, test_free_after, test_padding,
-    test_several_devices, test_cycles };
+    test_several_devices, test_ways_up, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 
   for (int b = 0; b < LENGTH (backends); b++)
-    if (argc == 2 && strcmp (argv[1], backends[b].name) == 0)
+    if (argc == 2 && strcmp (argv[1], backends[b]->name) == 0)
       which = b;
   if (which < 0) {
-    fprintf (stderr, "usage: %s cpu|cuda\n", argv[0]);
+    fprintf (stderr, "usage: %s cpu|cuda|fake\n", argv[0]);
     return 2;
   }
-  backend = backends[which].id;
+  backend = backends[which];
 
-  pp_device *device = pp_device_open (backend, -1, 1, &error);
+  pp_device *device = pp_device_open_backend (backend, -1, NULL, &error);
   if (device == NULL) {
     printf ("SKIP: %s\n", error.text);
     return error.status == PP_NO_DEVICE ? SKIP : 1;

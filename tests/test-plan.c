@@ -178,8 +178,9 @@ test_reads (void)
     spec.fit = (pp_fit) (rand () % 3);
     spec.method = (pp_method) (rand () % 5);
     spec.antialias = rand () % 2;
-    spec.denoise = (pp_denoise) (rand () % 2);
-    spec.denoise_size = 3 + 2 * (rand () % 3);
+    spec.denoise = (pp_denoise) (rand () % 3);
+    spec.denoise_size =
+        3 + 2 * (rand () % (spec.denoise == PP_DENOISE_MEDIAN ? 2 : 3));
     spec.type = (pp_type) (rand () % 4);
     spec.layout = (pp_layout) (rand () % 2);
     spec.channels = (pp_channels) (rand () % 3);

@@ -73,7 +73,7 @@ test_bad_specs (void)
     INT ("fit", 3, fit),
     INT ("pad-align", 2, pad_align),
     INT ("method", 5, method),
-    INT ("denoise", 2, denoise),
+    INT ("denoise", 3, denoise),
     INT ("denoise-size", 4, denoise_size),
     INT ("denoise-size", 9, denoise_size),
     INT ("denoise-size", -3, denoise_size),
@@ -108,6 +108,12 @@ test_bad_specs (void)
     REAL ("scale", 0, scale),
     REAL_AS ("quant-scale", "1e-300", 1e-300, quant_scale),
   };
+  static const struct fault median_faults[] = {
+    INT ("denoise-size", 1, denoise_size),
+    INT ("denoise-size", 4, denoise_size),
+    INT ("denoise-size", 7, denoise_size),
+    INT ("denoise-size", -5, denoise_size),
+  };
   static const struct fault letterbox_faults[] = {
     INT ("resize", 256, resize),
     REAL ("crop-fraction", 0.875, crop_fraction),
@@ -118,6 +124,9 @@ test_bad_specs (void)
 
   spec.denoise = PP_DENOISE_GAUSSIAN;
   check_faults (faults, LENGTH (faults), &spec, &format, &spec);
+  spec.denoise = PP_DENOISE_MEDIAN;
+  check_faults (median_faults, LENGTH (median_faults), &spec, &format, &spec);
+  spec.denoise = PP_DENOISE_NONE;
   spec.type = PP_TYPE_UINT8;
   check_faults (integer_faults, LENGTH (integer_faults), &spec, &format, &spec);
   spec.fit = PP_FIT_LETTERBOX;

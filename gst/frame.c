@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "frame.h"
+
+#include "hostmemory.h"
+
+GstPpFrame *
+gst_pp_frame_new (GstPpPlanCache *plans, GstBuffer *input, pp_plan **plan,
+    GstPpFault *fault, gchar **reason)
+{
+  GstPpFrame *frame = g_new0 (GstPpFrame, 1);
+
+  *fault = GST_PP_FAULT_INPUT;
+  if (gst_pp_input_map (&frame->input, &plans->info, input, reason)) {
+    *plan = gst_pp_plan_cache_find (plans, frame->input.width,
+        frame->input.height, &frame->input.crop, fault, reason);
+    if (*plan != NULL) {
+      *fault = GST_PP_FAULT_INPUT;
+      if (gst_pp_input_check (&frame->input, *plan, reason))
+        return frame;
+    }
+  }
+  gst_pp_frame_free (frame);
+  return NULL;
+}
+
+void
+gst_pp_frame_free (GstPpFrame *frame)
+{
+  gst_pp_input_clear (&frame->input);
+  g_free (frame);
+}
+
+static void
+on_input_done (void *user)
+{
+  GstPpFrame *frame = user;
+
+  gst_pp_input_clear (&frame->input);
+}
+
+static void
+on_done (void *user, const pp_job_info *info, const pp_error *error)
+{
+  GstPpFrame *frame = user;
+
+  frame->done (frame->owner, frame, info, error);
+  gst_pp_frame_free (frame);
+}
+
+static guint
+pinned_planes (const GstPpInput *input, pp_backend_id backend)
+{
+  guint planes = 0;
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
+    if (gst_pp_memory_is_pinned (gst_pp_input_peek_memory (input, p), backend))
+      planes |= 1u << p;
+  return planes;
+}
+
+gboolean
+gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
+    GstBuffer *output, GstPpFrameDone done, gpointer owner, pp_error *error)
+{
+  GstMemory *memory = gst_buffer_peek_memory (output, 0);
+  const pp_task task = {
+    .plan = plan,
+    .view = frame->input.view,
+    .pinned_planes = pinned_planes (&frame->input, pp_device_backend (device)),
+    .tensor = gst_pp_memory_get_data (memory),
+    .padding = gst_pp_memory_get_padding (memory),
+    .input_done = on_input_done,
+    .done = on_done,
+    .user = frame,
+  };
+
+  frame->done = done;
+  frame->owner = owner;
+  frame->submitted = gst_util_get_timestamp ();
+  pp_job *job = pp_submit (device, &task, error);
+  if (job == NULL) {
+    gst_pp_frame_free (frame);
+    return FALSE;
+  }
+  gst_pp_memory_take_job (memory, job);
+  return TRUE;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One frame's way through the device: mapped with the plan that fits it,
+ * submitted, let go of.
+ */
+#ifndef GST_PP_FRAME_H
+#define GST_PP_FRAME_H
+
+#include <gst/gst.h>
+
+#include "inputformat.h"
+#include "pace.h"
+#include "plancache.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstPpFrame GstPpFrame;
+
+/* The frame's job has ended, on a thread of the device. error NULL: well. */
+typedef void (*GstPpFrameDone) (gpointer owner, const GstPpFrame *frame,
+    const pp_job_info *info, const pp_error *error);
+
+struct _GstPpFrame {
+  GstPpInput input;
+  gpointer owner; /* outlives it */
+  GstPpFrameDone done;
+  GstPpSpent spent; /* before it was submitted */
+  GstClockTime submitted;
+};
+
+/* Maps input (transfer full) and finds its plan, which is the cache's own
+ * reference. NULL with *fault and *reason, which is to be freed. */
+GstPpFrame *gst_pp_frame_new (GstPpPlanCache *plans, GstBuffer *input,
+    pp_plan **plan, GstPpFault *fault, gchar **reason);
+/* For a frame that was not submitted. */
+void gst_pp_frame_free (GstPpFrame *frame);
+
+/* Queues the job that fills output, whose memory then carries it. Takes frame;
+ * done is called exactly once if TRUE is returned, else never. */
+gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
+    pp_plan *plan, GstBuffer *output, GstPpFrameDone done, gpointer owner,
+    pp_error *error);
+
+G_END_DECLS
+
+#endif

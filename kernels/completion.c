@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The completion thread: waits for the jobs' events in order, releases inputs,
+ * reads stage times, ends jobs.
+ */
+
+#include "engine.h"
+
+#include <string.h>
+
+/* Reads the stage times off the slot's events, from the start of the job before
+ * it: differences of neighbours stay exact however long the device runs. */
+static pp_status
+read_times (pp_device *device, pp_job *job, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_event *const *event = device->slot[job->slot].event;
+  double since_last = 0, length[PP_STAGES] = { 0 };
+  pp_status status = PP_OK;
+
+  if (device->last_slot >= 0)
+    status = backend->event_elapsed (
+        device->slot[device->last_slot].event[PP_STAGE_START],
+        event[PP_STAGE_START], &since_last, error);
+  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES && status == PP_OK; s++)
+    status = backend->event_elapsed (
+        event[PP_STAGE_START], event[s], &length[s], error);
+  if (status != PP_OK)
+    return status;
+
+  const double start = device->last_start + since_last;
+  job->info.times = (pp_times){ start, start + length[PP_STAGE_UPLOADED],
+    start + length[PP_STAGE_COMPUTED], start + length[PP_STAGE_DONE] };
+  device->last_start = start;
+  device->last_slot = job->slot;
+  return PP_OK;
+}
+
+/* The event after which the device has let go of the job's input. */
+static pp_event *
+input_event (const pp_device *device, const pp_job *job)
+{
+  return device->slot[job->slot]
+      .event[device->backend->unified ? PP_STAGE_COMPUTED : PP_STAGE_UPLOADED];
+}
+
+/* Releases the inputs of jobs behind this one whose upload has passed as well:
+ * a camera's pool must not wait for a kernel. Only the completion thread takes
+ * jobs off the list, so those reached here stay. */
+static void
+release_passed_inputs (pp_device *device, pp_job *job)
+{
+  for (;;) {
+    bool passed = false;
+
+    pthread_mutex_lock (&device->lock);
+    job = job->next;
+    const bool queued = job != NULL && job->state == PP_JOB_QUEUED;
+    pthread_mutex_unlock (&device->lock);
+    if (!queued || job->error.status != PP_OK)
+      return;
+    if (job->input_released)
+      continue;
+    if (device->backend->event_query (
+            input_event (device, job), &passed, NULL) != PP_OK ||
+        !passed)
+      return;
+    pp_job_release_input (job);
+  }
+}
+
+/* Waits for the job's stages, releasing its input on the way. */
+static pp_status
+wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_status status = backend->event_wait (input_event (device, job), error);
+
+  if (status != PP_OK)
+    return status;
+  pp_job_release_input (job);
+  release_passed_inputs (device, job);
+  status =
+      backend->event_wait (device->slot[job->slot].event[PP_STAGE_DONE], error);
+  if (status == PP_OK)
+    status = read_times (device, job, error);
+  return status;
+}
+
+static void
+complete (pp_device *device, pp_job *job)
+{
+  const pp_backend *backend = device->backend;
+  pp_error error = job->error;
+  const pp_status entered = backend->enter (device->context, &error);
+  pp_status status = entered;
+
+  if (status == PP_OK)
+    status = job->error.status;
+  if (status == PP_OK)
+    status = wait_for_stages (device, job, &error);
+  if (status != PP_OK) {
+    /* What was queued before the failure may still be reading and writing. */
+    if (entered == PP_OK)
+      backend->stream_sync (device->lane[job->info.stream].stream, NULL);
+    job->error = error;
+    pthread_mutex_lock (&device->lock);
+    if (device->error.status == PP_OK)
+      device->error = job->error;
+    pthread_mutex_unlock (&device->lock);
+  } else {
+    pp_streams_measure (device, &job->info.times);
+  }
+  pp_job_end (job);
+  if (entered == PP_OK)
+    backend->leave (device->context);
+}
+
+static void *
+completion_thread (void *data)
+{
+  pp_device *device = data;
+
+  pthread_mutex_lock (&device->lock);
+  for (;;) {
+    while (device->first != NULL ? device->first->state != PP_JOB_QUEUED
+                                 : !device->quit)
+      pthread_cond_wait (&device->changed, &device->lock);
+    pp_job *job = device->first;
+    if (job == NULL)
+      break;
+    pthread_mutex_unlock (&device->lock);
+    complete (device, job);
+    pthread_mutex_lock (&device->lock);
+    device->first = job->next;
+    if (device->first == NULL)
+      device->last = NULL;
+    device->unfinished--;
+    pthread_cond_broadcast (&device->changed);
+    pthread_mutex_unlock (&device->lock);
+    pp_job_unref (&job);
+    pthread_mutex_lock (&device->lock);
+  }
+  pthread_mutex_unlock (&device->lock);
+  return NULL;
+}
+
+pp_status
+pp_completion_start (pp_device *device, pp_error *error)
+{
+  const int code =
+      pthread_create (&device->thread, NULL, completion_thread, device);
+
+  if (code != 0)
+    return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
+  device->thread_started = true;
+  return PP_OK;
+}
+
+void
+pp_completion_stop (pp_device *device)
+{
+  if (!device->thread_started)
+    return;
+  pthread_mutex_lock (&device->lock);
+  device->quit = true;
+  pthread_cond_broadcast (&device->changed);
+  pthread_mutex_unlock (&device->lock);
+  pthread_join (device->thread, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Rows that are too many copies apart, read over the bus by a kernel. A warp
+ * moves a segment of a row at a time. What a thread waits for is the bus, so it
+ * has several words in flight, and each word is read once: where a row does not
+ * start at a multiple of a word, a thread takes the rest of what it writes from
+ * its neighbour.
+ */
+#include "gather_cuda.h"
+
+#define WORD PP_GATHER_ALIGNMENT
+#define WARP 32
+/* Words that a thread has in flight. */
+#define WORDS 4
+#define SEGMENT (WORDS * WARP * WORD)
+#define THREADS 256
+#define WARPS (THREADS / WARP)
+/* A MiB in flight is many times what the bus holds; more blocks would only keep
+ * the kernels of other streams off the multiprocessors. */
+#define MAX_BLOCKS 64
+
+/* The 16 bytes from byte phase of low on, that high continues. */
+static __device__ __forceinline__ uint4
+join_words (uint4 low, uint4 high, int phase)
+{
+  unsigned part[8] = { low.x, low.y, low.z, low.w, high.x, high.y, high.z,
+    high.w };
+
+  if (phase & 8) {
+#pragma unroll
+    for (int i = 0; i < 6; i++)
+      part[i] = part[i + 2];
+  }
+  if (phase & 4) {
+#pragma unroll
+    for (int i = 0; i < 5; i++)
+      part[i] = part[i + 1];
+  }
+  const int bits = (phase & 3) * 8;
+  return make_uint4 (__funnelshift_r (part[0], part[1], bits),
+      __funnelshift_r (part[1], part[2], bits),
+      __funnelshift_r (part[2], part[3], bits),
+      __funnelshift_r (part[3], part[4], bits));
+}
+
+static __device__ __forceinline__ uint4
+shuffle (uint4 word, int lane)
+{
+  return make_uint4 (__shfl_sync (~0u, word.x, lane),
+      __shfl_sync (~0u, word.y, lane), __shfl_sync (~0u, word.z, lane),
+      __shfl_sync (~0u, word.w, lane));
+}
+
+/* By all threads of a warp: bytes bytes, at most a segment. to is at a multiple
+ * of a word and is written in whole words. */
+static __device__ __forceinline__ void
+copy_segment (const uint8_t *from, uint8_t *to, int bytes)
+{
+  const int lane = threadIdx.x % WARP;
+  const int phase = (int) ((uintptr_t) from % WORD);
+  const uint4 *source = (const uint4 *) (from - phase);
+  uint4 *target = (uint4 *) to;
+  const int n_read = (phase + bytes + WORD - 1) / WORD;
+  const int n_written = (bytes + WORD - 1) / WORD;
+  /* one more, since the last thread's neighbour is the first one's next word */
+  uint4 word[WORDS + 1];
+
+#pragma unroll
+  for (int i = 0; i <= WORDS; i++) {
+    const int at = i * WARP + lane;
+    word[i] = make_uint4 (0, 0, 0, 0);
+    if (at < n_read)
+      word[i] = __ldcs (source + at);
+  }
+#pragma unroll
+  for (int i = 0; i < WORDS; i++) {
+    const int at = i * WARP + lane;
+    if (phase != 0) {
+      const uint4 next =
+          shuffle (lane == 0 ? word[i + 1] : word[i], (lane + 1) % WARP);
+      word[i] = join_words (word[i], next, phase);
+    }
+    if (at < n_written)
+      target[at] = word[i];
+  }
+}
+
+/* A row of blocks for each plane. */
+static __global__ void
+__launch_bounds__ (THREADS) gather (const __grid_constant__ pp_gather args)
+{
+  const pp_gather_plane &plane = args.plane[blockIdx.y];
+  const unsigned width = plane.width;
+  const unsigned segments = (width + SEGMENT - 1) / SEGMENT;
+  const unsigned end = segments * plane.n_rows;
+  const unsigned warps = gridDim.x * WARPS;
+
+  for (unsigned i = blockIdx.x * WARPS + threadIdx.x / WARP; i < end;
+       i += warps) {
+    const unsigned row = i / segments;
+    const unsigned start = i % segments * SEGMENT;
+    const unsigned left = width - start;
+    copy_segment (
+        plane.from + __ldg (plane.rows + row) * plane.from_row + start,
+        plane.to + row * plane.to_row + start,
+        left < SEGMENT ? (int) left : SEGMENT);
+  }
+}
+
+extern "C" cudaError_t
+pp_cuda_prepare_gather (void)
+{
+  cudaFuncAttributes attributes;
+
+  return cudaFuncGetAttributes (&attributes, (const void *) gather);
+}
+
+extern "C" cudaError_t
+pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
+{
+  size_t most = 0; /* blocks that a plane keeps busy */
+
+  for (int p = 0; p < planes->n_planes; p++) {
+    const pp_gather_plane &plane = planes->plane[p];
+    const size_t segments =
+        (plane.width + SEGMENT - 1) / SEGMENT * (size_t) plane.n_rows;
+    const size_t blocks = (segments + WARPS - 1) / WARPS;
+    most = blocks > most ? blocks : most;
+  }
+
+  const dim3 grid (
+      most < MAX_BLOCKS ? (unsigned) most : MAX_BLOCKS, planes->n_planes);
+  void *parameters[] = { (void *) planes };
+  return cudaLaunchKernel (
+      (const void *) gather, grid, dim3 (THREADS), parameters, 0, stream);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Scratch memory of the CPU backend's kernels, taken piece by piece.
+ */
+#ifndef PP_SCRATCH_CPU_H
+#define PP_SCRATCH_CPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Alignment of the memory and of its pieces, bytes: a cache line. */
+#define PP_SCRATCH_ALIGNMENT 64
+
+typedef struct pp_scratch {
+  uint8_t *memory; /* NULL: pieces are only counted */
+  size_t taken;    /* bytes */
+} pp_scratch;
+
+static inline size_t
+pp_scratch_round (size_t size)
+{
+  return (size + PP_SCRATCH_ALIGNMENT - 1) / PP_SCRATCH_ALIGNMENT *
+      PP_SCRATCH_ALIGNMENT;
+}
+
+/* The next size bytes; NULL while they are only counted. */
+static inline void *
+pp_scratch_take (pp_scratch *scratch, size_t size)
+{
+  uint8_t *piece = scratch->memory ? scratch->memory + scratch->taken : NULL;
+
+  scratch->taken += pp_scratch_round (size);
+  return piece;
+}
+
+#endif

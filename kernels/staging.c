@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Pageable input: threads that copy it to pinned memory, and the order in which
+ * jobs are queued on their streams although they get ready out of order.
+ *
+ * A device copies pageable memory at a fraction of the bus' speed, and so does
+ * one core: several of them keep up with it, each with a frame of its own. They
+ * take jobs in order. Whoever makes the oldest unqueued job ready queues it and
+ * all ready ones behind it; who comes meanwhile leaves its job to that thread
+ * and goes on. So nobody waits for another's call to the backend, a pinned frame
+ * with nothing staged ahead of it is queued by pp_submit's caller itself, and
+ * one behind a staged frame by the thread that copied that.
+ *
+ * No deadlock: a thread waits only for the job that its own must come after. A
+ * job is named there after pp_submit returned it, and on one device jobs are
+ * queued in the order of pp_submit, so nothing ever waits for a later one.
+ */
+
+#include "engine.h"
+
+#include <string.h>
+
+static void
+queue (pp_device *device, pp_job *job)
+{
+  const pp_backend *backend = device->backend;
+
+  if (job->error.status != PP_OK ||
+      backend->enter (device->context, &job->error) != PP_OK)
+    return;
+  pp_queue_stages (device, job, &job->error);
+  backend->leave (device->context);
+}
+
+void
+pp_queue_ready (pp_device *device)
+{
+  pthread_mutex_lock (&device->lock);
+  if (device->queueing) {
+    pthread_mutex_unlock (&device->lock);
+    return;
+  }
+  device->queueing = true;
+  pp_job *job;
+  while ((job = device->next_to_queue) != NULL && job->state == PP_JOB_READY) {
+    pthread_mutex_unlock (&device->lock);
+    queue (device, job);
+    pthread_mutex_lock (&device->lock);
+    /* From here on it may end, but not before the lock is given up. */
+    job->state = PP_JOB_QUEUED;
+    device->next_to_queue = job->next;
+    pthread_cond_broadcast (&device->changed);
+  }
+  device->queueing = false;
+  pthread_mutex_unlock (&device->lock);
+}
+
+static void
+stage (pp_device *device, pp_job *job)
+{
+  if (job->task.after != NULL)
+    pp_job_wait (job->task.after, NULL);
+  const pp_status status =
+      pp_stage_planes (device, job, &job->source, &job->error);
+  if (status == PP_OK && !pp_job_reads_input (device, job))
+    pp_job_release_input (job);
+
+  pthread_mutex_lock (&device->lock);
+  job->state = PP_JOB_READY;
+  pthread_mutex_unlock (&device->lock);
+  pp_queue_ready (device);
+}
+
+/* Jobs behind one that is not staged have not ended: the list holds them. */
+static pp_job *
+take (struct pp_staging *staging)
+{
+  pp_job *taken = staging->next;
+
+  do
+    staging->next = staging->next->next;
+  while (staging->next != NULL && staging->next->state != PP_JOB_PAGEABLE);
+  return taken;
+}
+
+static void *
+staging_thread (void *data)
+{
+  pp_device *device = data;
+  struct pp_staging *staging = &device->staging;
+
+  pthread_mutex_lock (&device->lock);
+  for (;;) {
+    while (staging->next == NULL && !staging->quit)
+      pthread_cond_wait (&staging->work, &device->lock);
+    if (staging->next == NULL)
+      break;
+    pp_job *job = take (staging);
+    pthread_mutex_unlock (&device->lock);
+    stage (device, job);
+    pthread_mutex_lock (&device->lock);
+  }
+  pthread_mutex_unlock (&device->lock);
+  return NULL;
+}
+
+/* Fewer threads than wanted are slower, but do. */
+pp_status
+pp_staging_start (pp_device *device, pp_error *error)
+{
+  struct pp_staging *staging = &device->staging;
+  int code = 0;
+
+  if (staging->started > 0)
+    return PP_OK;
+  while (staging->started < staging->n_threads && code == 0) {
+    code = pthread_create (
+        &staging->thread[staging->started], NULL, staging_thread, device);
+    if (code == 0)
+      staging->started++;
+  }
+  if (staging->started == 0)
+    return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
+  return PP_OK;
+}
+
+void
+pp_staging_add (pp_device *device, pp_job *job)
+{
+  job->state = PP_JOB_PAGEABLE;
+  if (device->staging.next == NULL)
+    device->staging.next = job;
+  pthread_cond_signal (&device->staging.work);
+}
+
+void
+pp_staging_stop (pp_device *device)
+{
+  struct pp_staging *staging = &device->staging;
+
+  pthread_mutex_lock (&device->lock);
+  staging->quit = true;
+  pthread_cond_broadcast (&staging->work);
+  pthread_mutex_unlock (&device->lock);
+  while (staging->started > 0)
+    pthread_join (staging->thread[--staging->started], NULL);
+}

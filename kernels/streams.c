@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Which stream a job takes: round robin over those in use, and how many these
+ * are. The result of a job does not depend on it.
+ */
+
+#include "engine.h"
+
+/* Jobs that are measured before automatic streams are decided. */
+#define MEASURED_JOBS 64
+/* One stream overlaps nothing. */
+#define FEWEST_STREAMS 2
+
+/* With n streams at most n jobs are under way. Each takes the sum of its stages,
+ * so n / sum jobs end in a microsecond, but not more than 1 / longest, since the
+ * longest stage takes one job at a time: n = sum / longest streams are enough
+ * where nothing else takes time. A quarter more, for the time between stages and
+ * because uploads and downloads share the bus and slow each other down. Streams
+ * beyond that only add to the time that each frame takes. */
+int
+pp_streams_choose (const double length[PP_STAGES], int most)
+{
+  double sum = 0, longest = 0;
+  int n = FEWEST_STREAMS;
+
+  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES; s++) {
+    sum += length[s];
+    if (length[s] > longest)
+      longest = length[s];
+  }
+  while (n < most && n * longest < 1.25 * sum)
+    n++;
+  return n;
+}
+
+void
+pp_streams_reset (pp_device *device)
+{
+  struct pp_streams *streams = &device->streams;
+
+  streams->measured = 0;
+  pthread_mutex_lock (&device->lock);
+  streams->in_use = device->n_streams;
+  pthread_mutex_unlock (&device->lock);
+}
+
+void
+pp_streams_take (pp_device *device, pp_job_info *info)
+{
+  struct pp_streams *streams = &device->streams;
+
+  if (streams->next >= streams->in_use)
+    streams->next = 0;
+  info->stream = streams->next++;
+  info->streams_in_use = streams->in_use;
+}
+
+/* On streams that are all busy a stage's time is mostly waiting for the other
+ * streams. Its shortest time is what it takes when nobody is in its way, as for
+ * the first job it was; means would make every stage look alike. */
+void
+pp_streams_measure (pp_device *device, const pp_times *times)
+{
+  struct pp_streams *streams = &device->streams;
+  const double length[PP_STAGES] = {
+    [PP_STAGE_UPLOADED] = times->uploaded - times->start,
+    [PP_STAGE_COMPUTED] = times->computed - times->uploaded,
+    [PP_STAGE_DONE] = times->done - times->computed,
+  };
+
+  if (!streams->automatic || streams->measured == MEASURED_JOBS)
+    return;
+  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES; s++)
+    if (streams->measured == 0 || length[s] < streams->shortest[s])
+      streams->shortest[s] = length[s];
+  if (++streams->measured < MEASURED_JOBS)
+    return;
+
+  const int chosen = pp_streams_choose (streams->shortest, device->n_streams);
+  pthread_mutex_lock (&device->lock);
+  streams->in_use = chosen;
+  pthread_mutex_unlock (&device->lock);
+}
+
+int
+pp_device_streams_in_use (pp_device *device)
+{
+  pthread_mutex_lock (&device->lock);
+  const int in_use = device->streams.in_use;
+  pthread_mutex_unlock (&device->lock);
+  return in_use;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Each function counts the call, fails if it is to, and leaves the work to the
+ * CPU backend or, where that has no copies, to fakestream.c. Contexts are the
+ * CPU's.
+ */
+#include "backend_fake.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fakestream.h"
+
+/* Device memory, so that addresses can be told apart. */
+struct block {
+  struct block *next;
+  size_t size;
+  uint8_t *memory;
+};
+
+static struct {
+  pthread_mutex_t lock;
+  pthread_cond_t changed;
+  bool held;
+  struct {
+    int count, fails_at; /* fails_at 0: never */
+    bool sticky;
+  } call[FAKE_CALLS];
+  struct block *blocks; /* of all contexts */
+} control = { .lock = PTHREAD_MUTEX_INITIALIZER,
+  .changed = PTHREAD_COND_INITIALIZER };
+
+void
+fake_reset (void)
+{
+  pthread_mutex_lock (&control.lock);
+  control.held = false;
+  memset (control.call, 0, sizeof control.call);
+  pthread_cond_broadcast (&control.changed);
+  pthread_mutex_unlock (&control.lock);
+}
+
+void
+fake_hold (bool hold)
+{
+  pthread_mutex_lock (&control.lock);
+  control.held = hold;
+  pthread_cond_broadcast (&control.changed);
+  pthread_mutex_unlock (&control.lock);
+}
+
+void
+fake_wait_while_held (void)
+{
+  pthread_mutex_lock (&control.lock);
+  while (control.held)
+    pthread_cond_wait (&control.changed, &control.lock);
+  pthread_mutex_unlock (&control.lock);
+}
+
+void
+fake_fail (fake_call call, int nth, bool sticky)
+{
+  pthread_mutex_lock (&control.lock);
+  control.call[call].fails_at = nth > 0 ? control.call[call].count + nth : 0;
+  control.call[call].sticky = sticky;
+  pthread_mutex_unlock (&control.lock);
+}
+
+int
+fake_count (fake_call call)
+{
+  pthread_mutex_lock (&control.lock);
+  const int count = control.call[call].count;
+  pthread_mutex_unlock (&control.lock);
+  return count;
+}
+
+/* Counts the call; what it returns if it is to fail, else PP_OK. */
+static pp_status
+enter_call (fake_call call, pp_error *error)
+{
+  static const struct {
+    const char *name;
+    pp_status status;
+  } failure[FAKE_CALLS] = {
+    [FAKE_OPEN] = { "open", PP_NO_DEVICE },
+    [FAKE_ENTER] = { "enter", PP_DEVICE_FAILED },
+    [FAKE_HOST_ALLOC] = { "host_alloc", PP_NO_MEMORY },
+    [FAKE_DEVICE_ALLOC] = { "device_alloc", PP_NO_MEMORY },
+    [FAKE_PREPARE] = { "prepare", PP_DEVICE_FAILED },
+    [FAKE_STREAM_CREATE] = { "stream_create", PP_NO_MEMORY },
+    [FAKE_EVENT_CREATE] = { "event_create", PP_NO_MEMORY },
+    [FAKE_COPY] = { "copy", PP_DEVICE_FAILED },
+    [FAKE_GATHER] = { "gather", PP_DEVICE_FAILED },
+    [FAKE_LAUNCH] = { "launch", PP_DEVICE_FAILED },
+    [FAKE_RECORD] = { "record", PP_DEVICE_FAILED },
+    [FAKE_STREAM_WAIT] = { "stream_wait", PP_DEVICE_FAILED },
+    [FAKE_STREAM_SYNC] = { "stream_sync", PP_DEVICE_FAILED },
+    [FAKE_EVENT_WAIT] = { "event_wait", PP_DEVICE_FAILED },
+    [FAKE_EVENT_QUERY] = { "event_query", PP_DEVICE_FAILED },
+    [FAKE_EVENT_ELAPSED] = { "event_elapsed", PP_DEVICE_FAILED },
+  };
+
+  pthread_mutex_lock (&control.lock);
+  const int count = ++control.call[call].count;
+  const int at = control.call[call].fails_at;
+  const bool fails =
+      at > 0 && (count == at || (count > at && control.call[call].sticky));
+  pthread_mutex_unlock (&control.lock);
+  return fails ? pp_fail (error, failure[call].status,
+                     "%s %d failed on purpose", failure[call].name, count)
+               : PP_OK;
+}
+
+static pp_status
+open_fake (int index, pp_context **context, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_OPEN, error);
+
+  return status == PP_OK ? pp_backend_cpu.open (index, context, error) : status;
+}
+
+static void
+close_fake (pp_context **context)
+{
+  pp_backend_cpu.close (context);
+}
+
+static void
+describe (const pp_context *context, char *text, size_t size)
+{
+  (void) context;
+  snprintf (text, size, "fake");
+}
+
+static pp_status
+enter (pp_context *context, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_ENTER, error);
+
+  return status == PP_OK ? pp_backend_cpu.enter (context, error) : status;
+}
+
+static void
+leave (pp_context *context)
+{
+  pp_backend_cpu.leave (context);
+}
+
+static void *
+host_alloc (pp_context *context, size_t size, pp_error *error)
+{
+  return enter_call (FAKE_HOST_ALLOC, error) == PP_OK
+      ? pp_backend_cpu.host_alloc (context, size, error)
+      : NULL;
+}
+
+static void
+host_free (pp_context *context, void *memory)
+{
+  pp_backend_cpu.host_free (context, memory);
+}
+
+static void *
+device_alloc (pp_context *context, size_t size, pp_error *error)
+{
+  if (enter_call (FAKE_DEVICE_ALLOC, error) != PP_OK)
+    return NULL;
+  struct block *block = malloc (sizeof *block);
+  if (block == NULL)
+    abort ();
+  block->size = size;
+  block->memory = pp_backend_cpu.host_alloc (context, size, error);
+  if (block->memory == NULL) {
+    free (block);
+    return NULL;
+  }
+  pthread_mutex_lock (&control.lock);
+  block->next = control.blocks;
+  control.blocks = block;
+  pthread_mutex_unlock (&control.lock);
+  return block->memory;
+}
+
+static void
+device_free (pp_context *context, void *memory)
+{
+  if (memory == NULL)
+    return;
+  pthread_mutex_lock (&control.lock);
+  struct block **link = &control.blocks;
+  while ((*link)->memory != memory)
+    link = &(*link)->next;
+  struct block *block = *link;
+  *link = block->next;
+  pthread_mutex_unlock (&control.lock);
+  pp_backend_cpu.host_free (context, block->memory);
+  free (block);
+}
+
+/* A kernel that reads the host's memory, or a copy the wrong way, would give the
+ * right numbers here. */
+static void
+require_on_device (const void *address, bool on_device)
+{
+  const uint8_t *byte = address;
+  bool found = false;
+
+  pthread_mutex_lock (&control.lock);
+  for (struct block *b = control.blocks; b != NULL; b = b->next)
+    found |= byte >= b->memory && byte < b->memory + b->size;
+  pthread_mutex_unlock (&control.lock);
+  if (found != on_device) {
+    fprintf (stderr, "%p is %s the device\n", address, found ? "on" : "not on");
+    abort ();
+  }
+}
+
+static pp_status
+prepare (pp_context *context, const pp_plan *plan, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_PREPARE, error);
+
+  return status == PP_OK ? pp_backend_cpu.prepare (context, plan, error)
+                         : status;
+}
+
+static pp_status
+stream_create (pp_context *context, pp_stream **stream, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_STREAM_CREATE, error);
+
+  (void) context;
+  return status == PP_OK ? fake_stream_create (stream, error) : status;
+}
+
+static pp_status
+event_create (pp_context *context, pp_event **event, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_EVENT_CREATE, error);
+
+  (void) context;
+  return status == PP_OK ? fake_event_create (event, error) : status;
+}
+
+static pp_status
+copy (pp_stream *stream, const pp_copy *copy, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_COPY, error);
+
+  require_on_device (copy->from, !copy->up);
+  require_on_device (copy->to, copy->up);
+  if (status == PP_OK)
+    fake_stream_copy (stream, copy);
+  return status;
+}
+
+static pp_status
+gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_GATHER, error);
+
+  for (int p = 0; p < gather->n_planes; p++) {
+    require_on_device (gather->plane[p].from, false);
+    require_on_device (gather->plane[p].to, true);
+    require_on_device (gather->plane[p].rows, true);
+  }
+  if (status == PP_OK)
+    fake_stream_gather (stream, gather);
+  return status;
+}
+
+static pp_status
+launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_LAUNCH, error);
+
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    if (launch->plan->extent[p].height > 0)
+      require_on_device (launch->source.plane[p], true);
+  require_on_device (launch->tensor, true);
+  require_on_device (launch->index, true);
+  require_on_device (launch->weight, true);
+  if (status == PP_OK)
+    fake_stream_launch (stream, launch);
+  return status;
+}
+
+static pp_status
+record (pp_stream *stream, pp_event *event, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_RECORD, error);
+
+  if (status == PP_OK)
+    fake_stream_record (stream, event);
+  return status;
+}
+
+static pp_status
+stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_STREAM_WAIT, error);
+
+  if (status == PP_OK)
+    fake_stream_wait (stream, event);
+  return status;
+}
+
+/* The engine relies on it also where it reports a failure. */
+static pp_status
+stream_sync (pp_stream *stream, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_STREAM_SYNC, error);
+
+  fake_stream_sync (stream);
+  return status;
+}
+
+static pp_status
+event_wait (pp_event *event, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_EVENT_WAIT, error);
+
+  if (status == PP_OK)
+    fake_event_wait (event);
+  return status;
+}
+
+static pp_status
+event_query (pp_event *event, bool *passed, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_EVENT_QUERY, error);
+
+  if (status == PP_OK)
+    *passed = fake_event_query (event);
+  return status;
+}
+
+static pp_status
+event_elapsed (
+    pp_event *from, pp_event *to, double *microseconds, pp_error *error)
+{
+  const pp_status status = enter_call (FAKE_EVENT_ELAPSED, error);
+
+  if (status == PP_OK)
+    *microseconds = fake_event_elapsed (from, to);
+  return status;
+}
+
+/* It stands for CUDA wherever the engine asks. */
+const pp_backend fake_backend = {
+  .id = PP_BACKEND_CUDA,
+  .name = "fake",
+  .unified = false,
+  .open = open_fake,
+  .close = close_fake,
+  .describe = describe,
+  .enter = enter,
+  .leave = leave,
+  .host_alloc = host_alloc,
+  .host_free = host_free,
+  .device_alloc = device_alloc,
+  .device_free = device_free,
+  .prepare = prepare,
+  .stream_create = stream_create,
+  .stream_destroy = fake_stream_destroy,
+  .event_create = event_create,
+  .event_destroy = fake_event_destroy,
+  .copy = copy,
+  .gather = gather,
+  .launch = launch,
+  .record = record,
+  .stream_wait = stream_wait,
+  .stream_sync = stream_sync,
+  .event_wait = event_wait,
+  .event_query = event_query,
+  .event_elapsed = event_elapsed,
+};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A device that is none, for what only devices with memory of their own need:
+ * uploads, tables, downloads, staging. Streams are threads, "device" memory is
+ * host memory that copies alone may cross into; kernels are the CPU's.
+ *
+ * It can be held, so that a test decides what has happened when, and any call
+ * can be made to fail. This state is the process' and belongs to one test at a
+ * time; fake_reset between them.
+ */
+#ifndef BACKEND_FAKE_H
+#define BACKEND_FAKE_H
+
+#include "kernels/backend.h"
+
+extern const pp_backend fake_backend;
+
+/* The calls that can fail. */
+typedef enum fake_call {
+  FAKE_OPEN,
+  FAKE_ENTER,
+  FAKE_HOST_ALLOC,
+  FAKE_DEVICE_ALLOC,
+  FAKE_PREPARE,
+  FAKE_STREAM_CREATE,
+  FAKE_EVENT_CREATE,
+  FAKE_COPY,
+  FAKE_GATHER,
+  FAKE_LAUNCH,
+  FAKE_RECORD,
+  FAKE_STREAM_WAIT,
+  FAKE_STREAM_SYNC,
+  FAKE_EVENT_WAIT,
+  FAKE_EVENT_QUERY,
+  FAKE_EVENT_ELAPSED,
+  FAKE_CALLS
+} fake_call;
+
+/* Nothing held, nothing fails, calls counted from 0. */
+void fake_reset (void);
+/* Whether streams wait before the next thing they do. */
+void fake_hold (bool hold);
+/* The nth call from now, 1 is the next, fails; and all after it if sticky. 0:
+ * none fails. */
+void fake_fail (fake_call call, int nth, bool sticky);
+/* How often it was called since fake_reset. */
+int fake_count (fake_call call);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What the benchmark measures, and how: each function times one way of doing one
+ * job and returns microseconds a frame. All times of a table are of one run.
+ */
+#ifndef BENCH_JOBS_H
+#define BENCH_JOBS_H
+
+#include <gst/video/video.h>
+
+#include "kernels/preproc.h"
+
+#define BENCH_MAX_STREAMS 4
+#define BENCH_ROUNDS 3  /* best of */
+#define BENCH_BUFFERS 8 /* frames taking turns, so that none stays in a cache */
+#define BENCH_WARM_UP 96 /* frames before the clock starts */
+
+typedef struct {
+  const gchar *format;
+  gint width, height; /* of the frame */
+  gint target;        /* the tensor's width and height */
+  const gchar *fit, *type;
+  gint gaussian;     /* size, 0: none */
+  gboolean pageable; /* frames in ordinary memory */
+  gboolean area;     /* method area instead of bilinear */
+} BenchJob;
+
+/* Where the jobs run, and on how many frames. */
+typedef struct {
+  pp_backend_id backend;
+  const gchar *backend_name;
+  gint frames;
+} BenchRun;
+
+/* A failure here is a broken machine or build, not a result: says so and exits. */
+void bench_require (
+    gboolean condition, const gchar *what, const pp_error *error);
+gdouble bench_now (void); /* microseconds */
+void bench_fill (guint8 *data, gsize size, guint seed);
+gchar *bench_job_name (const BenchJob *job);
+GstCaps *bench_job_caps (const BenchJob *job);
+/* info may be NULL. */
+pp_plan *bench_job_plan (const BenchJob *job, GstVideoInfo *info);
+
+/* Pinned copies, up bytes up and down bytes down a frame, no kernel, on the best
+ * of 1 to 4 streams; and one such pass waited for. CUDA only. */
+typedef struct {
+  gdouble time; /* a frame */
+  gint streams; /* that gave it */
+  gdouble latency;
+} BenchLimit;
+BenchLimit bench_limit (const BenchRun *run, gsize up, gsize down);
+
+/* What the engine did for a job. */
+typedef struct {
+  gdouble time;                     /* a frame */
+  gdouble upload, kernel, download; /* mean of the stages */
+  gdouble latency[3];               /* p50, p95, p99, one frame at a time */
+  gsize bytes_up, bytes_down;       /* a frame */
+} BenchResult;
+
+/* serial: each frame is waited for. */
+BenchResult bench_engine (
+    const BenchRun *run, const BenchJob *job, gint streams, gboolean serial);
+/* The same work without the engine: one stream, whole frames, and a wait after
+ * each stage. CUDA only. */
+BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
+
+/* pipelines of them at once, each with its own thread; the time is of one frame
+ * of all, wall time over frames. streams 0: automatic. */
+BenchResult bench_pipeline (const BenchRun *run, const BenchJob *job,
+    gint streams, gboolean serial, gint pipelines);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "benchjobs.h"
+
+#include <stdlib.h>
+
+/* One pipeline's way through its frames. */
+typedef struct {
+  GstElement *pipeline;
+  gint seen;
+  gdouble start, end; /* of the frames behind the warm-up */
+} Clock;
+
+/* Maps every buffer: waits until the tensor is there. */
+static void
+on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+{
+  Clock *clock = data;
+  GstMapInfo map;
+
+  (void) sink;
+  (void) pad;
+  bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
+  gst_buffer_unmap (buffer, &map);
+  if (++clock->seen == BENCH_WARM_UP)
+    clock->start = bench_now ();
+  clock->end = bench_now ();
+}
+
+static void
+start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
+    gint streams, gboolean serial)
+{
+  GstCaps *caps = bench_job_caps (job);
+  gchar *gaussian = job->gaussian > 0
+      ? g_strdup_printf ("denoise=gaussian denoise-size=%d", job->gaussian)
+      : g_strdup ("");
+  gchar *launch = g_strdup_printf (
+      "benchsource name=source pageable=%d num-buffers=%d ! cudapreproc "
+      "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
+      "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
+      "fakesink name=sink sync=false signal-handoffs=true",
+      job->pageable, BENCH_WARM_UP + run->frames, run->backend_name, streams,
+      serial ? 0 : -1, job->target, job->target, job->fit, job->type, gaussian);
+
+  clock->pipeline = gst_parse_launch (launch, NULL);
+  bench_require (clock->pipeline != NULL, launch, NULL);
+  GstElement *source =
+      gst_bin_get_by_name (GST_BIN (clock->pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (clock->pipeline), "sink");
+  g_object_set (source, "caps", caps, NULL);
+  g_signal_connect (sink, "handoff", G_CALLBACK (on_handoff), clock);
+  gst_element_set_state (clock->pipeline, GST_STATE_PLAYING);
+  gst_object_unref (source);
+  gst_object_unref (sink);
+  gst_caps_unref (caps);
+  g_free (launch);
+  g_free (gaussian);
+}
+
+static void
+finish_pipeline (Clock *clock, BenchResult *result)
+{
+  GstBus *bus = gst_element_get_bus (clock->pipeline);
+  GstElement *element =
+      gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
+  GstStructure *stats = NULL;
+  guint64 frames = 1, up = 0, down = 0;
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    GError *error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    g_printerr ("%s\n", error->message);
+    exit (1);
+  }
+  gst_message_unref (message);
+  g_object_get (element, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, "frames", &frames);
+  gst_structure_get_uint64 (stats, "bytes-up", &up);
+  gst_structure_get_uint64 (stats, "bytes-down", &down);
+  gst_structure_get_double (stats, "upload-mean", &result->upload);
+  gst_structure_get_double (stats, "kernel-mean", &result->kernel);
+  gst_structure_get_double (stats, "download-mean", &result->download);
+  result->bytes_up = (gsize) (up / MAX (frames, 1));
+  result->bytes_down = (gsize) (down / MAX (frames, 1));
+  gst_structure_free (stats);
+  gst_element_set_state (clock->pipeline, GST_STATE_NULL);
+  gst_object_unref (element);
+  gst_object_unref (bus);
+  gst_object_unref (clock->pipeline);
+}
+
+BenchResult
+bench_pipeline (const BenchRun *run, const BenchJob *job, gint streams,
+    gboolean serial, gint pipelines)
+{
+  BenchResult best = { .time = G_MAXDOUBLE };
+
+  for (gint round = 0; round < BENCH_ROUNDS; round++) {
+    Clock *clocks = g_new0 (Clock, pipelines);
+    BenchResult result = { 0 };
+    gdouble start = G_MAXDOUBLE, end = 0;
+
+    for (gint p = 0; p < pipelines; p++)
+      start_pipeline (&clocks[p], run, job, streams, serial);
+    for (gint p = 0; p < pipelines; p++) {
+      finish_pipeline (&clocks[p], &result);
+      start = MIN (start, clocks[p].start);
+      end = MAX (end, clocks[p].end);
+    }
+    result.time = (end - start) / run->frames / pipelines;
+    if (result.time < best.time)
+      best = result;
+    g_free (clocks);
+  }
+  return best;
+}

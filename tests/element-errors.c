@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Bad input: one error, which names the property or the field and its value; no
+ * crash, no leak, no tensor; and the element works again afterwards.
+ */
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "elementframes.h"
+#include "elementutil.h"
+
+#define VIDEO                                                                  \
+  "video/x-raw, format = RGB, width = 32, height = 24, framerate = 30/1"
+#define T "other/tensors, format = static, num_tensors = 1, "
+
+static void
+send_caps (GstHarness *h, const gchar *text)
+{
+  GstCaps *caps = gst_caps_from_string (text);
+  GstSegment segment;
+
+  fail_unless (caps != NULL, "%s", text);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_stream_start ("test"));
+  gst_harness_push_event (h, gst_event_new_caps (caps));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+  gst_caps_unref (caps);
+}
+
+/* The one error that came must have all words, which | separates. */
+static void
+expect_error (GstHarness *h, const gchar *what, const gchar *words)
+{
+  gchar *text = test_harness_error (h);
+  gchar **word = g_strsplit (words, "|", -1);
+
+  for (guint i = 0; word[i] != NULL; i++)
+    fail_unless (strstr (text, word[i]) != NULL, "%s: \"%s\" does not name %s",
+        what, text, word[i]);
+  fail_unless_equals_int (gst_harness_buffers_received (h), 0);
+  g_strfreev (word);
+  g_free (text);
+}
+
+/* properties and caps */
+
+static const struct {
+  const gchar *properties, *downstream, *words;
+} refused[] = {
+  /* lists */
+  { "mean=1,2", NULL, "mean=1,2|2 values|3 channels" },
+  { "mean=1,2,3 channels=gray", NULL, "mean=1,2,3|1 channels" },
+  { "mean=a", NULL, "mean=a" },
+  { "pad-value=1,2", NULL, "pad-value=1,2" },
+  { "std=\"\"", NULL, "std=" },
+  /* numbers */
+  { "std=0", NULL, "std|0" },
+  { "std=1,0,1", NULL, "std[1]|0" },
+  { "std=nan", NULL, "std|nan" },
+  { "mean=inf", NULL, "mean|inf" },
+  { "mean=0,0,-nan", NULL, "mean[2]|nan" },
+  { "std=1e-320", NULL, "std" },
+  { "pad-value=256", NULL, "pad-value|256" },
+  { "pad-value=-1", NULL, "pad-value|-1" },
+  { "quant-scale=-1 type=uint8", NULL, "quant-scale|-1" },
+  { "quant-zero-point=300 type=uint8", NULL, "quant-zero-point|300" },
+  { "quant-zero-point=-200 type=int8", NULL, "quant-zero-point|-200" },
+  /* what goes together */
+  { "width=224 height=224 fit=crop resize=100", NULL, "resize|100|224" },
+  { "resize=300 fit=letterbox", NULL, "resize|300|letterbox" },
+  { "crop-fraction=0.5 fit=letterbox", NULL, "crop-fraction|0.5|letterbox" },
+  { "crop-fraction=1.5 fit=crop", NULL, "crop-fraction|1.5" },
+  { "crop-fraction=-0.5 fit=crop", NULL, "crop-fraction|-0.5" },
+  { "crop-fraction=0.5 resize=32 fit=crop", NULL, "crop-fraction|resize" },
+  { "denoise=gaussian denoise-size=4", NULL, "denoise-size|4" },
+  { "denoise=gaussian denoise-sigma=-1", NULL, "denoise-sigma|-1" },
+  { "crop=0,0,33,24", NULL, "crop=0,0,33,24|32x24" },
+  { "crop=0,0,0,0", NULL, "crop=0,0,0,0" },
+  /* larger than a buffer can be */
+  { "width=32768 height=32768", NULL, "width=32768|height=32768" },
+  { "width=21000 height=21000 type=float32", NULL, "width=21000|height=21000" },
+  /* properties against downstream's caps */
+  { "width=64", T "dimensions = (string) 3:20:20:1",
+      "width=64|dimensions=3:20:20:1" },
+  { "height=64", T "dimensions = (string) 3:20:20:1",
+      "height=64|dimensions=3:20:20:1" },
+  { "layout=nchw", T "dimensions = (string) 3:20:20:1",
+      "layout=nchw|dimensions=3:20:20:1" },
+  { "channels=gray", T "dimensions = (string) 3:20:20:1",
+      "channels=gray|dimensions=3:20:20:1" },
+  { "type=float16", T "types = (string) uint8", "type=float16|types=uint8" },
+  /* what no properties can give */
+  { "", T "dimensions = (string) 2:20:20:1", "dimensions=2:20:20:1" },
+  { "", T "dimensions = (string) 3:20:20:2", "dimensions=3:20:20:2" },
+  { "", T "dimensions = (string) 3:0:20:1", "dimensions=3:0:20:1" },
+  { "", T "dimensions = (string) 3:-20:20:1", "dimensions=3:-20:20:1" },
+  { "", T "dimensions = (string) 40000:20:3:1", "dimensions=40000:20:3:1" },
+  { "", T "types = (string) int64", "int64" },
+  { "", "other/tensors, format = flexible", "flexible" },
+  { "", "other/tensors, format = static, num_tensors = 2", "num_tensors" },
+  { "", T "framerate = (fraction) 25/1", "30/1|25/1" },
+  { "", "audio/x-raw", "audio/x-raw" },
+};
+
+GST_START_TEST (test_settings_are_refused) {
+  for (guint i = 0; i < G_N_ELEMENTS (refused); i++) {
+    GstHarness *h = test_harness (__i__, refused[i].properties);
+    GstVideoInfo info;
+
+    test_video_info (&info, "RGB", 32, 24);
+    if (refused[i].downstream != NULL)
+      gst_harness_set_sink_caps_str (h, refused[i].downstream);
+    send_caps (h, VIDEO);
+    for (guint n = 0; n < 3; n++)
+      fail_unless (
+          gst_harness_push (h, test_frame (&info, NULL)) != GST_FLOW_OK,
+          "%s was taken", refused[i].properties);
+    expect_error (h, refused[i].properties, refused[i].words);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* Out of a property's range: GLib's warning, and the old value. */
+GST_START_TEST (test_ranges) {
+  GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
+  gint width = 0, streams = 0;
+  gdouble scale = 0;
+
+  gst_object_ref_sink (element);
+  g_object_set (element, "width", 640, "streams", 2, NULL);
+  ASSERT_WARNING (g_object_set (element, "width", -1, NULL));
+  ASSERT_WARNING (g_object_set (element, "width", 32769, NULL));
+  ASSERT_WARNING (g_object_set (element, "streams", 17, NULL));
+  ASSERT_WARNING (g_object_set (element, "scale", (gdouble) NAN, NULL));
+  g_object_get (
+      element, "width", &width, "streams", &streams, "scale", &scale, NULL);
+  fail_unless_equals_int (width, 640);
+  fail_unless_equals_float (scale, 1. / 255);
+  fail_unless_equals_int (streams, 2);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+/* Caps that are no video of ours never reach the element. */
+GST_START_TEST (test_caps_are_refused) {
+  static const gchar *const caps[] = {
+    "video/x-raw, format = v210, width = 32, height = 24",
+    "video/x-raw, format = Y210, width = 32, height = 24",
+    "video/x-raw, format = RGB16, width = 32, height = 24",
+    "video/x-raw, format = RGB, width = 0, height = 24",
+    "video/x-raw, format = RGB, width = 32, height = -1",
+    "video/x-raw, format = RGB, width = 40000, height = 24",
+    "video/x-raw(memory:DMABuf), format = NV12, width = 32, height = 24",
+    "video/x-raw(format:Interlaced), format = NV12, width = 32, height = 24, "
+    "interlace-mode = alternate",
+    "audio/x-raw",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
+    GstHarness *h = test_harness (__i__, "");
+    send_caps (h, caps[i]);
+    fail_unless (
+        gst_harness_push (h, gst_buffer_new_allocate (NULL, 1 << 16, NULL)) ==
+            GST_FLOW_NOT_NEGOTIATED,
+        "%s was taken", caps[i]);
+    fail_unless_equals_int (gst_harness_buffers_received (h), 0);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* buffers */
+
+static void
+truncate_frame (GstBuffer *frame)
+{
+  gst_buffer_resize (frame, 0, (gssize) gst_buffer_get_size (frame) - 1);
+}
+
+static void
+empty_frame (GstBuffer *frame)
+{
+  gst_buffer_remove_all_memory (frame);
+}
+
+static void
+add_meta (GstBuffer *frame, GstVideoFormat format, guint width, guint height,
+    gsize offset, gint stride)
+{
+  gsize offsets[GST_VIDEO_MAX_PLANES] = { offset };
+  gint strides[GST_VIDEO_MAX_PLANES] = { stride };
+
+  gst_buffer_add_video_meta_full (frame, GST_VIDEO_FRAME_FLAG_NONE, format,
+      width, height, 1, offsets, strides);
+}
+
+static void
+long_stride (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 0, 128);
+}
+
+static void
+short_stride (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 0, 95);
+}
+
+static void
+zero_stride (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 0, 0);
+}
+
+static void
+negative_stride (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 23 * 96, -96);
+}
+
+static void
+far_offset (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 1 << 20, 96);
+}
+
+static void
+near_offset (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 32, 24, 1, 96);
+}
+
+static void
+other_format (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_GRAY8, 32, 24, 0, 96);
+}
+
+static void
+smaller_meta (GstBuffer *frame)
+{
+  add_meta (frame, GST_VIDEO_FORMAT_RGB, 16, 24, 0, 96);
+}
+
+static void
+add_crop (GstBuffer *frame, guint x, guint y, guint width, guint height)
+{
+  GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (frame);
+
+  crop->x = x;
+  crop->y = y;
+  crop->width = width;
+  crop->height = height;
+}
+
+static void
+crop_outside (GstBuffer *frame)
+{
+  add_crop (frame, 30, 0, 10, 10);
+}
+
+static void
+crop_empty (GstBuffer *frame)
+{
+  add_crop (frame, 0, 0, 0, 10);
+}
+
+static void
+crop_overflows (GstBuffer *frame)
+{
+  add_crop (frame, G_MAXUINT, G_MAXUINT, 2, 2);
+}
+
+static const struct {
+  const gchar *what;
+  void (*spoil) (GstBuffer *frame);
+  const gchar *words;
+} spoilt[] = {
+  { "one byte short", truncate_frame, "2303 bytes|2304|RGB 32x24" },
+  { "no memory", empty_frame, "0 bytes|2304" },
+  { "short for its meta", long_stride, "plane 0|stride 128|2304" },
+  { "rows that overlap", short_stride, "plane 0|stride 95" },
+  { "stride 0", zero_stride, "plane 0|stride 0" },
+  { "negative stride", negative_stride, "stride|-96" },
+  { "plane outside", far_offset, "2304 bytes" },
+  { "last byte outside", near_offset, "plane 0|2304|2303" },
+  { "meta of another format", other_format, "GRAY8|RGB" },
+  { "meta of a smaller frame", smaller_meta, "16x24|32x24" },
+  { "crop outside", crop_outside, "GstVideoCropMeta|10x10|30,0|32x24" },
+  { "crop without pixels", crop_empty, "GstVideoCropMeta|0x10|32x24" },
+  { "crop that overflows", crop_overflows, "GstVideoCropMeta|32x24" },
+};
+
+/* Three of a kind are one error. */
+static void
+push_spoilt (GstHarness *h, guint i)
+{
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  for (guint n = 0; n < 3; n++) {
+    GstBuffer *frame = test_frame (&info, NULL);
+    spoilt[i].spoil (frame);
+    fail_unless (gst_harness_push (h, frame) == GST_FLOW_ERROR, "%s was taken",
+        spoilt[i].what);
+  }
+  expect_error (h, spoilt[i].what, spoilt[i].words);
+}
+
+GST_START_TEST (test_buffers_are_refused) {
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  for (guint i = 0; i < G_N_ELEMENTS (spoilt); i++) {
+    GstHarness *h = test_harness (__i__, "streams=2 async-depth=2");
+
+    test_send_caps (h, &info);
+    push_spoilt (h, i);
+    /* A new start forgives: good frames pass, and a bad one is told again. */
+    gst_element_set_state (h->element, GST_STATE_READY);
+    gst_element_set_state (h->element, GST_STATE_PLAYING);
+    send_caps (h, VIDEO);
+    push_spoilt (h, i);
+    fail_unless_equals_int (
+        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    gst_harness_push_event (h, gst_event_new_eos ());
+    fail_unless_equals_int (gst_harness_buffers_received (h), 1);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* Memory that cannot be mapped. */
+static gpointer
+fail_to_map (GstMemory *memory, GstMapInfo *map, gsize size)
+{
+  (void) memory;
+  (void) map;
+  (void) size;
+  return NULL;
+}
+
+GST_START_TEST (test_memory_that_cannot_be_mapped) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "", &info);
+  GstAllocator *allocator = gst_allocator_find (GST_ALLOCATOR_SYSMEM);
+  GstMemory *memory = gst_allocator_alloc (NULL, info.size, NULL);
+  GstBuffer *frame = gst_buffer_new ();
+  GstMemoryMapFullFunction map = allocator->mem_map_full;
+
+  gst_buffer_append_memory (frame, memory);
+  allocator->mem_map_full = fail_to_map;
+  fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_ERROR);
+  allocator->mem_map_full = map;
+  expect_error (h, "unmappable memory", "cannot be mapped|RGB 32x24");
+  gst_object_unref (allocator);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* while PLAYING */
+
+/* A wrong value fails the next frame; what came before is sent. */
+GST_START_TEST (test_property_goes_bad) {
+  static const struct {
+    const gchar *name, *value, *words;
+  } bad[] = { { "mean", "1,2", "mean=1,2" }, { "std", "0", "std|0" },
+    { "crop", "1,1,32,1", "crop=1,1,32,1" },
+    { "pad-value", "1e9", "pad-value" } };
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
+    GstHarness *h = test_harness (__i__, "streams=2 async-depth=2");
+
+    test_send_caps (h, &info);
+    fail_unless_equals_int (
+        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    gst_util_set_object_arg (G_OBJECT (h->element), bad[i].name, bad[i].value);
+    fail_unless_equals_int (
+        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_ERROR);
+    expect_error (h, bad[i].value, bad[i].words);
+    gst_harness_push_event (h, gst_event_new_eos ());
+    fail_unless_equals_int (gst_harness_buffers_received (h), 1);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* devices */
+
+/* The first error on the bus is the element's own, with the driver's words. */
+GST_START_TEST (test_no_device) {
+  static const gchar *const settings[] = { "backend=cuda cuda-device-id=99",
+    "backend=auto cuda-device-id=99",
+    "backend=cuda cuda-device-id=99 streams=3" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (settings); i++) {
+    gchar *line = g_strdup_printf (
+        "videotestsrc ! cudapreproc %s ! fakesink", settings[i]);
+    GstElement *pipeline = gst_parse_launch (line, NULL);
+    GError *error = NULL;
+
+    fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING),
+        GST_STATE_CHANGE_FAILURE);
+    GstMessage *message = test_pop (pipeline, GST_MESSAGE_ERROR);
+    gst_message_parse_error (message, &error, NULL);
+    fail_unless (g_error_matches (
+                     error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND),
+        "%s", error->message);
+    fail_unless (strstr (error->message, "device") != NULL ||
+            strstr (error->message, "CUDA") != NULL,
+        "%s", error->message);
+    g_error_free (error);
+    gst_message_unref (message);
+    test_stop (&pipeline);
+    g_free (line);
+  }
+}
+GST_END_TEST
+
+/* Host memory runs out while the pool is made: there is room for one tensor.
+ * Not with CUDA, whose driver maps more than any limit. */
+GST_START_TEST (test_no_memory) {
+  const gsize tensor = (gsize) 4096 * 4096 * 3 * 4;
+  GstHarness *h = test_harness (0, "width=4096 height=4096 streams=8");
+  struct rlimit before, limit;
+  GstVideoInfo info;
+
+  if (test_is_sanitized ()) {
+    g_print ("SKIP test_no_memory: a sanitizer ends at the limit\n");
+    test_harness_end (&h);
+    return;
+  }
+  test_video_info (&info, "RGB", 32, 24);
+  fail_unless (getrlimit (RLIMIT_AS, &before) == 0);
+  limit = before;
+  limit.rlim_cur = test_virtual_memory () + tensor * 3 / 2;
+  fail_unless (setrlimit (RLIMIT_AS, &limit) == 0);
+  send_caps (h, VIDEO);
+  fail_unless (gst_harness_push (h, test_frame (&info, NULL)) != GST_FLOW_OK);
+  fail_unless (setrlimit (RLIMIT_AS, &before) == 0);
+  expect_error (h, "no memory", "201326592 bytes");
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+static void
+add_tests (TCase *tcase)
+{
+  test_add (tcase, test_settings_are_refused);
+  tcase_add_test (tcase, test_ranges);
+  test_add (tcase, test_caps_are_refused);
+  test_add (tcase, test_buffers_are_refused);
+  test_add (tcase, test_memory_that_cannot_be_mapped);
+  test_add (tcase, test_property_goes_bad);
+  tcase_add_test (tcase, test_no_device);
+  tcase_add_test (tcase, test_no_memory);
+}
+
+int
+main (int argc, char **argv)
+{
+  return test_main (argc, argv, "element-errors", add_tests);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Real clips, through whatever decoders are installed: every frame comes out,
+ * with its times. The clips are those of PP_MEDIA, else of ../shared/media
+ * beside the source tree, else of tests/media.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "elementframes.h"
+#include "elementutil.h"
+
+#define ELEMENT "cudapreproc name=pp width=640 height=640 fit=letterbox "
+
+/* Frames that each file has (media/README.md). */
+static const struct {
+  const gchar *file;
+  guint frames;
+} clips[] = {
+  { "bunny_1080p_bt709.mp4", 12 },
+  { "bunny_1366x768_baseline.mp4", 12 },
+  { "bunny_360p_444.mp4", 8 },
+  { "bunny_360p_bt709_full.mkv", 12 },
+  { "bunny_360p_bt709_full.mp4", 12 },
+  { "bunny_360p_gbr.mp4", 8 },
+  { "bunny_360p_gray.mp4", 8 },
+  { "bunny_360p_vfr.mkv", 40 },
+  { "bunny_480_mjpeg420.avi", 12 },
+  { "bunny_480_mjpeg422.avi", 12 },
+  { "bunny_576i_tff.mp4", 24 },
+  { "bunny_641x361_vp9.webm", 8 },
+  { "bunny_642x362_10bit_bt2020.mp4", 8 },
+  { "bunny_720p_bt601.mp4", 12 },
+  { "bunny_720p_orig.mp4", 132 },
+  { "bunny_720p_rotate90.mp4", 30 },
+  { "bunny_size_changes.h264", 30 },
+  { "city_720x405_orig.mkv", 50 },
+  { "still_639x479_422.jpg", 1 },
+  { "still_639x479_444.jpg", 1 },
+  { "still_641x481_420.jpg", 1 },
+  { "still_720x405_gray.jpg", 1 },
+};
+
+static gchar *
+media_path (const gchar *file)
+{
+  const gchar *const dirs[] = { g_getenv ("PP_MEDIA"),
+    SOURCE_ROOT "/../shared/media", SOURCE_ROOT "/tests/media" };
+
+  for (guint d = 0; d < G_N_ELEMENTS (dirs); d++)
+    if (dirs[d] != NULL && g_file_test (dirs[d], G_FILE_TEST_IS_DIR))
+      return g_build_filename (dirs[d], file, NULL);
+  fail ("no folder with clips");
+  return NULL;
+}
+
+/* runs */
+
+/* What passes a pad. */
+typedef struct {
+  GArray *times;     /* GstClockTime: PTS and duration of each frame, in turn */
+  GString *heights;  /* of the frames, where they change */
+  GstBuffer *first;  /* frame */
+  guint n_offered;   /* frames in the element's own memory */
+  guint n_rotations; /* tags with an orientation */
+} Passed;
+
+static void
+note_height (Passed *passed, GstBuffer *tensor)
+{
+  gchar *height = g_strdup_printf ("%d ", test_meta_int (tensor, "src-height"));
+
+  if (!g_str_has_suffix (passed->heights->str, height))
+    g_string_append (passed->heights, height);
+  g_free (height);
+}
+
+static GstPadProbeReturn
+note (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  Passed *passed = user;
+
+  if (GST_PAD_PROBE_INFO_TYPE (info) & GST_PAD_PROBE_TYPE_BUFFER) {
+    GstBuffer *buffer = GST_PAD_PROBE_INFO_BUFFER (info);
+    const GstClockTime times[2] = { GST_BUFFER_PTS (buffer),
+      GST_BUFFER_DURATION (buffer) };
+    g_array_append_vals (passed->times, times, 2);
+    if (gst_memory_is_type (
+            gst_buffer_peek_memory (buffer, 0), "CudaPreprocHostMemory"))
+      passed->n_offered++;
+    if (passed->first == NULL && GST_PAD_IS_SRC (pad))
+      passed->first = gst_buffer_ref (buffer);
+    if (GST_PAD_IS_SRC (pad))
+      note_height (passed, buffer);
+  } else if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) ==
+      GST_EVENT_TAG) {
+    GstTagList *tags;
+    gst_event_parse_tag (GST_PAD_PROBE_INFO_EVENT (info), &tags);
+    if (gst_tag_list_get_tag_size (tags, GST_TAG_IMAGE_ORIENTATION) > 0)
+      passed->n_rotations++;
+  }
+  return GST_PAD_PROBE_OK;
+}
+
+static void
+watch (Passed *passed, GstPad *pad)
+{
+  passed->times = g_array_new (FALSE, FALSE, sizeof (GstClockTime));
+  passed->heights = g_string_new (NULL);
+  gst_pad_add_probe (pad,
+      GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, note,
+      passed, NULL);
+}
+
+static void
+clear (Passed *passed)
+{
+  g_array_unref (passed->times);
+  g_string_free (passed->heights, TRUE);
+  gst_clear_buffer (&passed->first);
+}
+
+static gboolean
+is_missing_decoder (GstMessage *message)
+{
+  GError *error = NULL;
+
+  gst_message_parse_error (message, &error, NULL);
+  const gboolean missing =
+      g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN) ||
+      g_error_matches (
+          error, GST_STREAM_ERROR, GST_STREAM_ERROR_CODEC_NOT_FOUND);
+  fail_unless (missing, "%s", error->message);
+  g_error_free (error);
+  return missing;
+}
+
+/* Plays a file to its end. FALSE, and a line, where it is not there or nothing
+ * here decodes it. */
+static gboolean
+play (gint backend, const gchar *file, Passed *in, Passed *out)
+{
+  gchar *path = media_path (file);
+  gboolean played = FALSE;
+
+  memset (in, 0, sizeof *in);
+  memset (out, 0, sizeof *out);
+  if (!g_file_test (path, G_FILE_TEST_EXISTS)) {
+    g_print ("SKIP %s: not there\n", file);
+    g_free (path);
+    return FALSE;
+  }
+  GstElement *pipeline = test_launch (backend,
+      "filesrc location=\"%s\" ! decodebin ! " ELEMENT "! fakesink", path);
+  watch (in, test_pad (pipeline, "pp", "sink"));
+  watch (out, test_pad (pipeline, "pp", "src"));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  GstMessage *message =
+      test_pop (pipeline, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+    played = TRUE;
+  else if (is_missing_decoder (message))
+    g_print ("SKIP %s: no decoder\n", file);
+  gst_message_unref (message);
+  test_stop (&pipeline);
+  g_free (path);
+  if (!played) {
+    clear (in);
+    clear (out);
+  }
+  return played;
+}
+
+/* tests */
+
+GST_START_TEST (test_every_clip) {
+  guint n_played = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (clips); i++) {
+    const gchar *file = clips[i].file;
+    Passed in, out;
+
+    if (!play (__i__, file, &in, &out))
+      continue;
+    n_played++;
+    fail_unless (in.times->len == 2 * clips[i].frames,
+        "%s: %u frames came, not %u", file, in.times->len / 2, clips[i].frames);
+    fail_unless (out.times->len == in.times->len, "%s: %u frames left of %u",
+        file, out.times->len / 2, in.times->len / 2);
+    fail_unless (memcmp (out.times->data, in.times->data,
+                     in.times->len * sizeof (GstClockTime)) == 0,
+        "%s: times differ", file);
+    clear (&in);
+    clear (&out);
+  }
+  if (n_played == 0)
+    g_print ("SKIP no clip could be played\n");
+}
+GST_END_TEST
+
+/* Decoders write where the device reads. */
+GST_START_TEST (test_decoders_take_the_offer) {
+  static const gchar *const files[] = { "bunny_1080p_bt709.mp4",
+    "bunny_480_mjpeg420.avi", "still_641x481_420.jpg" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    Passed in, out;
+
+    if (!play (__i__, files[i], &in, &out))
+      continue;
+    fail_unless (in.n_offered == in.times->len / 2,
+        "%s: %u of %u frames are in our memory", files[i], in.n_offered,
+        in.times->len / 2);
+    clear (&in);
+    clear (&out);
+  }
+}
+GST_END_TEST
+
+/* The size changes twice within the stream. */
+GST_START_TEST (test_size_changes) {
+  Passed in, out;
+
+  if (!play (__i__, "bunny_size_changes.h264", &in, &out))
+    return;
+  fail_unless_equals_string (out.heights->str, "360 720 480 ");
+  clear (&in);
+  clear (&out);
+}
+GST_END_TEST
+
+GST_START_TEST (test_orientation_passes) {
+  Passed in, out;
+
+  if (!play (__i__, "bunny_720p_rotate90.mp4", &in, &out))
+    return;
+  fail_unless (in.n_rotations > 0, "the decoder sent no orientation");
+  fail_unless_equals_int (out.n_rotations, in.n_rotations);
+  clear (&in);
+  clear (&out);
+}
+GST_END_TEST
+
+/* Between a float32 tensor's channels. */
+static gfloat
+largest_difference (GstBuffer *tensor)
+{
+  GstMapInfo map;
+  gfloat largest = 0;
+
+  fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
+  const gsize plane = map.size / 3 / sizeof (gfloat);
+  const gfloat *red = (const gfloat *) (gconstpointer) map.data;
+  for (gsize i = 0; i < plane; i++)
+    for (gsize c = 1; c < 3; c++)
+      largest = MAX (largest, fabsf (red[i] - red[c * plane + i]));
+  gst_buffer_unmap (tensor, &map);
+  return largest;
+}
+
+/* Chroma is neutral: red, green and blue are equal, whatever the luma. */
+GST_START_TEST (test_gray_clip) {
+  static const gchar *const files[] = { "bunny_360p_gray.mp4",
+    "still_720x405_gray.jpg" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++) {
+    Passed in, out;
+
+    if (!play (__i__, files[i], &in, &out))
+      continue;
+    fail_unless (largest_difference (out.first) < 1e-6f, "%s: %g", files[i],
+        (gdouble) largest_difference (out.first));
+    clear (&in);
+    clear (&out);
+  }
+}
+GST_END_TEST
+
+/* One stream in two containers, whose caps say full and limited range: the caps
+ * are followed. */
+GST_START_TEST (test_range_is_as_caps_say) {
+  Passed in[2], out[2];
+  guint8 full[4096], limited[4096];
+
+  if (!play (__i__, "bunny_360p_bt709_full.mkv", &in[0], &out[0]))
+    return;
+  if (play (__i__, "bunny_360p_bt709_full.mp4", &in[1], &out[1])) {
+    const gsize middle = gst_buffer_get_size (out[0].first) / 6;
+    gst_buffer_extract (out[0].first, middle, full, sizeof full);
+    gst_buffer_extract (out[1].first, middle, limited, sizeof limited);
+    fail_unless (memcmp (full, limited, sizeof full) != 0);
+    clear (&in[1]);
+    clear (&out[1]);
+  }
+  clear (&in[0]);
+  clear (&out[0]);
+}
+GST_END_TEST
+
+static void
+add_tests (TCase *tcase)
+{
+  test_add (tcase, test_every_clip);
+  test_add (tcase, test_decoders_take_the_offer);
+  test_add (tcase, test_size_changes);
+  test_add (tcase, test_orientation_passes);
+  test_add (tcase, test_gray_clip);
+  test_add (tcase, test_range_is_as_caps_say);
+}
+
+int
+main (int argc, char **argv)
+{
+  return test_main (argc, argv, "element-media", add_tests);
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Staging of pageable input, the order of jobs, and automatic streams, on the
+ * fake backend, which can be held in the middle of things.
+ */
+#include "kernels/engine.h"
+
+#include "backend_fake.h"
+#include "engineframe.h"
+#include "resources.h"
+
+/* Longest that something which must happen may take, milliseconds. */
+#define PATIENCE 20000
+
+static pp_device *
+open_device (int streams, int staging_threads)
+{
+  const pp_device_options options = { streams, staging_threads };
+  pp_error error = { 0 };
+  pp_device *device =
+      pp_device_open_backend (&fake_backend, -1, &options, &error);
+
+  EXPECT (device != NULL, "%s", error.text);
+  if (device == NULL)
+    exit (expect_end ());
+  return device;
+}
+
+static bool
+becomes (const int *counter, int value)
+{
+  for (int waited = 0; waited < PATIENCE; waited++) {
+    if (__atomic_load_n (counter, __ATOMIC_SEQ_CST) == value)
+      return true;
+    usleep (1000);
+  }
+  return false;
+}
+
+/* An NV12 frame of a size and a stride that differ from frame to frame. */
+static void
+make_frame (struct frame *frame, pp_device *device, int number)
+{
+  const int size = number % 7 == 0 ? 700 : 20 + number;
+  const pp_spec spec = letterbox_spec (32 + number % 3 * 16, 40);
+
+  frame_init (frame, pp_device_arena (device), &spec,
+      nv12_format (size, size / 2 + 1), number % 5, (unsigned) number);
+}
+
+/* Large and small, pinned, pageable and half of each: jobs get ready in any
+ * order, start on their stream in turn and end in turn. */
+static void
+test_order (void)
+{
+  enum {
+    FRAMES = 80,
+    STREAMS = 3
+  };
+  static struct frame frame[FRAMES];
+
+  for (int threads = 1; threads <= 5; threads += 2) {
+    pp_device *device = open_device (STREAMS, threads);
+    frames_ended = 0;
+    for (int i = 0; i < FRAMES; i++) {
+      make_frame (&frame[i], device, i);
+      frame_submit (&frame[i], device, (unsigned) (i % 4));
+    }
+    EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
+    for (int i = 0; i < FRAMES; i++) {
+      frame_check (&frame[i], "order");
+      frame_check_callbacks (&frame[i], "order");
+      EXPECT (frame[i].ended_as == i && frame[i].info.stream == i % STREAMS,
+          "job %d ended as %d, on stream %d", i, frame[i].ended_as,
+          frame[i].info.stream);
+      EXPECT ((frame[i].info.bytes_staged == 0) == (i % 4 == 3),
+          "job %d: %zu bytes staged", i, frame[i].info.bytes_staged);
+      if (i >= STREAMS)
+        EXPECT (frame[i].info.times.start >= frame[i - STREAMS].info.times.done,
+            "job %d started before job %d was done", i, i - STREAMS);
+    }
+    for (int i = 0; i < FRAMES; i++)
+      frame_clear (&frame[i]);
+    pp_device_close (&device);
+  }
+}
+
+/* The device stands still; the input is free as soon as its rows are copied, but
+ * not where a plane of it is still to be uploaded. */
+static void
+test_released_when_copied (void)
+{
+  pp_device *device = open_device (2, 2);
+  struct frame pageable, half;
+
+  make_frame (&pageable, device, 1);
+  make_frame (&half, device, 2);
+  fake_hold (true);
+  frame_submit (&pageable, device, 0);
+  frame_submit (&half, device, 1);
+  EXPECT (becomes (&pageable.inputs_done, 1), "input is held");
+  usleep (20000);
+  EXPECT (pageable.dones == 0 && half.inputs_done == 0,
+      "%d done, %d inputs of a pinned plane", pageable.dones, half.inputs_done);
+  fake_hold (false);
+  frame_check (&pageable, "pageable");
+  frame_check (&half, "half");
+  frame_clear (&pageable);
+  frame_clear (&half);
+  pp_device_close (&device);
+}
+
+/* Nothing can be copied, since it comes after a job that stands still:
+ * submitting goes on, and what is pinned behind it keeps its place. The second
+ * frame's input is the first one's tensor. */
+static void
+test_after (void)
+{
+  pp_device *device = open_device (2, 1);
+  struct frame first, second, third;
+  pp_spec spec = sized_spec (128, 96);
+
+  spec.type = PP_TYPE_UINT8;
+  spec.layout = PP_LAYOUT_NHWC;
+  frame_init (
+      &first, pp_device_arena (device), &spec, rgb_format (300, 200), 0, 1);
+  spec = sized_spec (50, 40);
+  frame_init (
+      &second, pp_device_arena (device), &spec, rgb_format (128, 96), 0, 2);
+  make_frame (&third, device, 3);
+  const pp_view tensor = { .plane = { first.expected }, .stride = { 128 * 3 } };
+  const pp_view view = pp_plan_crop_view (second.plan, &tensor);
+  pp_apply_c (second.plan, &view, second.expected);
+
+  frames_ended = 0;
+  fake_hold (true);
+  frame_submit (&first, device, 1);
+  pp_task task = frame_task (&second, 0);
+  task.view.plane[0] = first.tensor;
+  task.after = first.job;
+  second.job = pp_submit (device, &task, NULL);
+  frame_submit (&third, device, 3);
+  usleep (20000);
+  EXPECT (__atomic_load_n (&second.inputs_done, __ATOMIC_SEQ_CST) == 0,
+      "copied before the other job ended");
+  fake_hold (false);
+  frame_check (&third, "pinned behind");
+  frame_check (&second, "after");
+  frame_check (&first, "before");
+  EXPECT (first.ended_as == 0 && second.ended_as == 1 && third.ended_as == 2,
+      "ended as %d, %d, %d", first.ended_as, second.ended_as, third.ended_as);
+  frame_clear (&third);
+  frame_clear (&second);
+  frame_clear (&first);
+  pp_device_close (&device);
+}
+
+/* Pinned frames take no staging thread to be there. */
+static void
+test_threads (void)
+{
+  const int before = count_resources (THREADS);
+  pp_device *device = open_device (2, 3);
+  const int opened = count_resources (THREADS);
+  struct frame frame;
+
+  for (unsigned pinned = 3; pinned <= 3; pinned--) {
+    make_frame (&frame, device, 4);
+    frame_submit (&frame, device, pinned);
+    frame_check (&frame, "threads");
+    frame_clear (&frame);
+    const int now = count_resources (THREADS);
+    EXPECT (now == opened + (pinned == 3 ? 0 : 3),
+        "%d threads, %d when opened, planes 0x%x pinned", now, opened, pinned);
+  }
+  pp_device_close (&device);
+  EXPECT (resources_become (THREADS, before), "%d threads, %d before",
+      count_resources (THREADS), before);
+}
+
+/* Two frames for each of four threads fit on one stream that stands still, and
+ * closing waits for them. */
+static void
+test_room (void)
+{
+  enum {
+    FRAMES = 8
+  };
+  struct frame frame[FRAMES];
+  pp_device *device = open_device (1, 4);
+
+  for (int i = 0; i < FRAMES; i++)
+    make_frame (&frame[i], device, i);
+  /* The first one makes the threads. */
+  frame_submit (&frame[0], device, 0);
+  frame_check (&frame[0], "room");
+  frame_clear (&frame[0]);
+  make_frame (&frame[0], device, 0);
+  fake_hold (true);
+  for (int i = 0; i < FRAMES; i++)
+    frame_submit (&frame[i], device, 0);
+  for (int i = 0; i < FRAMES; i++)
+    EXPECT (becomes (&frame[i].inputs_done, 1), "frame %d is not copied", i);
+  fake_hold (false);
+  pp_device_close (&device);
+  for (int i = 0; i < FRAMES; i++) {
+    EXPECT (pp_job_query (frame[i].job), "job %d after close", i);
+    frame_check (&frame[i], "room");
+    frame_check_callbacks (&frame[i], "room");
+    frame_clear (&frame[i]);
+  }
+}
+
+/* No pinned memory for a staged frame: its job fails, those ahead do not, and
+ * later ones are refused. */
+static void
+test_no_memory (void)
+{
+  pp_device *device = open_device (2, 2);
+  struct frame pinned, staged, late;
+  pp_error error = { 0 };
+
+  make_frame (&pinned, device, 1);
+  make_frame (&staged, device, 2);
+  make_frame (&late, device, 3);
+  frame_submit (&pinned, device, 3);
+  fake_fail (FAKE_HOST_ALLOC, 1, true);
+  frame_submit (&staged, device, 0);
+  EXPECT (pp_job_wait (staged.job, &error) == PP_NO_MEMORY &&
+          strstr (error.text, "host_alloc") != NULL,
+      "status %d: %s", (int) error.status, error.text);
+  frame_check (&pinned, "pinned");
+  frame_check_callbacks (&staged, "staged");
+  EXPECT (staged.failed && fake_count (FAKE_LAUNCH) == 1,
+      "the callback saw %s, %d launches", staged.failed ? "an error" : "none",
+      fake_count (FAKE_LAUNCH));
+
+  const pp_task task = frame_task (&late, 0);
+  error = (pp_error){ 0 };
+  EXPECT (
+      pp_submit (device, &task, &error) == NULL && error.status == PP_NO_MEMORY,
+      "late: %s", error.text);
+  EXPECT (pp_device_drain (device, NULL) == PP_NO_MEMORY, "drain");
+  fake_reset ();
+  frame_clear (&pinned);
+  frame_clear (&staged);
+  frame_clear (&late);
+  pp_device_close (&device);
+}
+
+/* Pageable and pinned frames in turns with one call failing. Each accepted job
+ * ends once, well and right or with the call's text. */
+static void
+run_with_failure (fake_call call, int nth)
+{
+  enum {
+    FRAMES = 10
+  };
+  struct frame frame[FRAMES];
+  pp_device *device = open_device (2, 2);
+  char what[32];
+
+  snprintf (what, sizeof what, "call %d, time %d", (int) call, nth);
+  for (int i = 0; i < FRAMES; i++)
+    make_frame (&frame[i], device, i);
+  fake_fail (call, nth, false);
+  for (int i = 0; i < FRAMES; i++) {
+    const pp_task task = frame_task (&frame[i], (unsigned) (i % 4));
+    frame[i].job = pp_submit (device, &task, NULL);
+  }
+  pp_device_drain (device, NULL);
+  for (int i = 0; i < FRAMES; i++) {
+    pp_error error = { 0 };
+    if (frame[i].job == NULL)
+      continue;
+    frame_check_callbacks (&frame[i], what);
+    if (pp_job_wait (frame[i].job, &error) == PP_OK)
+      frame_check (&frame[i], what);
+    else
+      EXPECT (strstr (error.text, "failed on purpose") != NULL, "%s: %s", what,
+          error.text);
+  }
+  for (int i = 0; i < FRAMES; i++)
+    frame_clear (&frame[i]);
+  pp_device_close (&device);
+  fake_reset ();
+}
+
+static void
+test_failures (void)
+{
+  /* That pp_submit and what it sets going call. */
+  static const fake_call calls[] = { FAKE_HOST_ALLOC, FAKE_DEVICE_ALLOC,
+    FAKE_COPY, FAKE_GATHER, FAKE_LAUNCH, FAKE_RECORD, FAKE_STREAM_SYNC,
+    FAKE_EVENT_WAIT, FAKE_EVENT_QUERY, FAKE_EVENT_ELAPSED };
+
+  for (int c = 0; c < LENGTH (calls); c++)
+    for (int nth = 1; nth <= 12; nth++)
+      run_with_failure (calls[c], nth);
+}
+
+static void
+test_choice (void)
+{
+  static const struct {
+    double upload, kernel, download;
+    int most, expected;
+  } cases[] = {
+    /* one stage is nearly all there is */
+    { 100, 1, 1, 4, 2 },
+    { 1, 100, 1, 4, 2 },
+    /* 1080p RGB to 640 float32: both ways alike, the kernel between */
+    { 41, 4, 54, 4, 3 },
+    /* three stages alike need one stream each, and slack */
+    { 50, 50, 50, 4, 4 },
+    { 50, 50, 50, 3, 3 },
+    { 0, 0, 0, 4, 2 },
+  };
+
+  for (int i = 0; i < LENGTH (cases); i++) {
+    const double length[PP_STAGES] = {
+      [PP_STAGE_UPLOADED] = cases[i].upload,
+      [PP_STAGE_COMPUTED] = cases[i].kernel,
+      [PP_STAGE_DONE] = cases[i].download,
+    };
+    const int chosen = pp_streams_choose (length, cases[i].most);
+    EXPECT (chosen == cases[i].expected, "case %d: %d, not %d", i, chosen,
+        cases[i].expected);
+  }
+}
+
+/* Four streams are made; some of them are used when enough jobs have been seen,
+ * and all again after a reservation. The tensors do not notice. */
+static void
+test_automatic_streams (void)
+{
+  enum {
+    FRAMES = 120
+  };
+  pp_device *device = open_device (0, 0);
+  int last = 4;
+
+  EXPECT (
+      pp_device_streams (device) == 4 && pp_device_streams_in_use (device) == 4,
+      "%d streams, %d in use", pp_device_streams (device),
+      pp_device_streams_in_use (device));
+  for (int i = 0; i < FRAMES; i++) {
+    struct frame frame;
+    make_frame (&frame, device, i);
+    frame_submit (&frame, device, i % 2 ? 3 : 0);
+    frame_check (&frame, "automatic");
+    last = frame.info.streams_in_use;
+    EXPECT (frame.info.stream < last && (i >= 64 || last == 4),
+        "job %d on stream %d of %d", i, frame.info.stream, last);
+    frame_clear (&frame);
+  }
+  EXPECT (last >= 2 && last <= 4 && last == pp_device_streams_in_use (device),
+      "%d in use, %d by the last job", pp_device_streams_in_use (device), last);
+
+  struct frame frame;
+  make_frame (&frame, device, 1);
+  EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK &&
+          pp_device_streams_in_use (device) == 4,
+      "%d in use after a reservation", pp_device_streams_in_use (device));
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
+int
+main (void)
+{
+  static void (*const tests[]) (void) = { test_order, test_released_when_copied,
+    test_after, test_threads, test_room, test_no_memory, test_failures,
+    test_choice, test_automatic_streams };
+
+  for (int t = 0; t < LENGTH (tests); t++) {
+    fake_reset ();
+    tests[t]();
+  }
+  return expect_end ();
+}
