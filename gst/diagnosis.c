@@ -61,7 +61,7 @@ gst_pp_load_add (GstPpLoad *sum, const GstPpLoad *load)
   sum->bytes_up += load->bytes_up;
   sum->bytes_staged += load->bytes_staged;
   sum->streams |= load->streams;
-  sum->parallel = load->parallel;
+  sum->processors = load->processors;
   sum->wall += load->wall;
   sum->busy += load->busy;
   for (gint s = 0; s < GST_PP_N_STAGES; s++) {
@@ -88,10 +88,12 @@ count_streams (const GstPpLoad *load)
 static gdouble
 fullness (const GstPpLoad *load, GstPpStage stage)
 {
-  if (load->parallel <= 1)
+  if (load->processors == 0)
     return load->covered[stage] / load->wall;
+  if (stage != GST_PP_STAGE_KERNEL)
+    return 0;
   return load->total[stage] /
-      (load->wall * MIN (count_streams (load), load->parallel));
+      (load->wall * MIN (count_streams (load), load->processors));
 }
 
 static GstPpStage
@@ -143,9 +145,9 @@ gst_pp_diagnose (const GstPpLoad *load)
   const GstPpStage fullest = fullest_stage (load);
   const gboolean several = load->latency >= SEVERAL * load->wall;
   const gboolean full =
-      fullness (load, fullest) >= FULL && (load->parallel <= 1 || several);
+      fullness (load, fullest) >= FULL && (load->processors == 0 || several);
   if (count_streams (load) == 1 && load->busy >= FULL * load->wall && several &&
-      (load->parallel > 1 || !full))
+      (load->processors > 1 || !full))
     return GST_PP_BOTTLENECK_ONE_STREAM;
   return full ? stage_words[fullest] : diagnose_host (load, fullest);
 }

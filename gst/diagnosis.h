@@ -29,8 +29,10 @@ typedef enum {
 typedef struct {
   guint64 frames;
   guint64 bytes_up, bytes_staged;
-  guint streams;  /* bit i: stream i was used */
-  guint parallel; /* kernels that the device runs at once: processors, or 1 */
+  guint streams; /* bit i: stream i was used */
+  /* For a GPU 0: streams share it. For the CPU, where a stream is a thread and
+   * there is nothing to copy, how many of them run at once. */
+  guint processors;
   /* on the device */
   gdouble wall;
   gdouble busy;                     /* of wall: some job was under way */

@@ -28,7 +28,8 @@ typedef struct {
 void gst_pp_pace_init (GstPpPace *pace);
 /* The time since the last call was spent in place. */
 void gst_pp_pace_count (GstPpPace *pace, GstPpPlace place);
-/* The time since the last call belongs to no place: the pipeline stood still. */
+/* The time until the next call belongs to no place: the pipeline stands still,
+ * or stood still since the last call. */
 void gst_pp_pace_skip (GstPpPace *pace);
 /* Moves what was counted since the last call to *spent. waited: how long
  * consumers have waited so far, nanoseconds; starts again at 0 with a new pool.

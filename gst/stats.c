@@ -22,15 +22,15 @@ gst_pp_stats_init (GstPpStats *stats, pp_device *device)
 {
   memset (stats, 0, sizeof *stats);
   stats->streams = pp_device_streams_in_use (device);
-  stats->recent.parallel = stats->before.parallel =
+  stats->recent.processors = stats->before.processors =
       pp_device_backend (device) == PP_BACKEND_CPU ? g_get_num_processors ()
-                                                   : 1;
+                                                   : 0;
 }
 
 void
 gst_pp_stats_restart (GstPpStats *stats)
 {
-  const GstPpLoad empty = { .parallel = stats->recent.parallel };
+  const GstPpLoad empty = { .processors = stats->recent.processors };
 
   stats->recent = stats->before = empty;
 }
@@ -45,9 +45,9 @@ gst_pp_stats_diagnose (const GstPpStats *stats)
 }
 
 /* The part of [begin, end] that is after *until, which becomes end if that is
- * later. Exact for intervals that come in the order of their beginnings, as jobs
- * do. Stages of different streams can pass each other a little, which loses as
- * much. */
+ * later. Exact for intervals that come in the order of their beginnings, as
+ * jobs do. Stages of different streams can pass each other a little, which
+ * loses as much. */
 static gdouble
 uncovered (gdouble begin, gdouble end, gdouble *until)
 {
@@ -69,7 +69,7 @@ add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
     .bytes_up = info->bytes_up,
     .bytes_staged = info->bytes_staged,
     .streams = 1u << info->stream,
-    .parallel = stats->recent.parallel,
+    .processors = stats->recent.processors,
     .latency = latency };
   gdouble last_done = stats->last_done;
 
@@ -89,7 +89,7 @@ add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
 
   if (stats->recent.frames >= GST_PP_STATS_RECENT) {
     stats->before = stats->recent;
-    stats->recent = (GstPpLoad){ .parallel = load.parallel };
+    stats->recent = (GstPpLoad){ .processors = load.processors };
   }
   gst_pp_load_add (&stats->recent, &load);
 }

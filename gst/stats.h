@@ -42,10 +42,10 @@ void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
 /* The diagnosis starts anew: the pipeline stood still. */
 void gst_pp_stats_restart (GstPpStats *stats);
 GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
-/* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64);
- * streams (int); the string bottleneck, a word of diagnosis.h; and doubles: overlap (sum of stage
- * times over wall time), and for each of upload, kernel, download and latency
- * its mean, p50, p95 and p99 in microseconds. */
+/* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64); streams
+ * (int); the string bottleneck, a word of diagnosis.h; and doubles: overlap (sum
+ * of stage times over wall time), and for each of upload, kernel, download and
+ * latency its mean, p50, p95 and p99 in microseconds. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 
 G_END_DECLS

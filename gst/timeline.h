@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * When which frame was uploaded, computed and downloaded on which stream: a file
- * for trace viewers, or a picture.
+ * When which frame was uploaded, computed and downloaded on which stream: a
+ * file for trace viewers, or a picture.
  */
 #ifndef GST_PP_TIMELINE_H
 #define GST_PP_TIMELINE_H
@@ -26,8 +26,8 @@ typedef struct {
   const gchar *bottleneck;       /* the word */
 } GstPpTimelineLabels;
 
-/* For a file at path, whose ending says of which kind: .json, a Chrome trace, or
- * .svg. NULL with *fault and *reason (free it), which names path, when the
+/* For a file at path, whose ending says of which kind: .json, a Chrome trace,
+ * or .svg. NULL with *fault and *reason (free it), which names path, when the
  * ending is another or no file can be made there. */
 GstPpTimeline *gst_pp_timeline_new (
     const gchar *path, GstPpFault *fault, gchar **reason);

@@ -31,8 +31,8 @@ append_string (GString *text, const gchar *value)
   g_string_append_c (text, '"');
 }
 
-/* A whole number of nanoseconds, so that what ends where the next begins does so
- * in the file. */
+/* A whole number of nanoseconds, so that what ends where the next begins does
+ * so in the file. */
 static void
 append_microseconds (GString *text, gint64 nanoseconds)
 {

@@ -7,16 +7,17 @@
  *               middle values by networks of minimum and maximum
  *   any_median  everything else: a thread makes one unit
  *
- * Two units are compared at a time, as halves of a word. Of bytes, the upper one
- * of a half counts: the lower one may be anything, since what is sorted by both
- * is sorted by the upper one. So every second byte takes part where it is, and
- * the others moved up by one.
+ * Two units are compared at a time, as halves of a word. Of bytes, the upper
+ * one of a half counts: the lower one may be anything, since what is sorted by
+ * both is sorted by the upper one. So every second byte takes part where it is,
+ * and the others moved up by one.
  */
 #include "median_cuda.h"
 
 /* Threads of a block. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 8
+#define THREADS (BLOCK_COLUMNS * BLOCK_ROWS)
 /* Planes and rows start at multiples of this for words, bytes. */
 #define ALIGNMENT 16
 /* Bytes of a word. */
@@ -122,10 +123,10 @@ middle_of (const unsigned (&rank)[3][3])
   return middle_of (low, middle_of (rank[1][0], rank[1][1], rank[1][2]), high);
 }
 
-/* With ranks sorted as well, only a few values can be the middle one: those with
- * neither 13 values of 25 at least as large, nor 13 at least as small, for
- * certain. They lie on three diagonals; of the lower one only the highest, of
- * the upper one only the lowest is not ruled out by the others. */
+/* With ranks sorted as well, only a few values can be the middle one: those
+ * that do not have 13 other values above, or 13 below, for certain. They lie on
+ * three diagonals; of the lower one only the highest, of the upper one only the
+ * lowest is not ruled out by the others. */
 static __device__ __forceinline__ unsigned
 middle_of (unsigned (&rank)[5][5])
 {
@@ -184,10 +185,14 @@ load_vector (unsigned *to, const uint8_t *at)
 {
   if constexpr (N == 4) {
     const uint4 words = __ldg ((const uint4 *) at);
-    to[0] = words.x, to[1] = words.y, to[2] = words.z, to[3] = words.w;
+    to[0] = words.x;
+    to[1] = words.y;
+    to[2] = words.z;
+    to[3] = words.w;
   } else {
     const uint2 words = __ldg ((const uint2 *) at);
-    to[0] = words.x, to[1] = words.y;
+    to[0] = words.x;
+    to[1] = words.y;
   }
 }
 
@@ -377,8 +382,7 @@ make_words (const median_args &args, int g)
 /* A layer of blocks for each group. */
 template <int BYTES, int SIZE>
 static __global__ void
-__launch_bounds__ (BLOCK_COLUMNS *BLOCK_ROWS)
-    words (const __grid_constant__ median_args args)
+__launch_bounds__ (THREADS) words (const __grid_constant__ median_args args)
 {
   const int g = blockIdx.z;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The GPU's median, which runs before the kernels that resample. Any thread; the
- * device's context is current. The errors are those of the runtime call that
- * failed; they stay in the thread's last-error slot.
+ * The GPU's median, which runs before the kernels that resample. Any thread;
+ * the device's context is current. The errors are those of the runtime call
+ * that failed; they stay in the thread's last-error slot.
  */
 #ifndef PP_MEDIAN_CUDA_H
 #define PP_MEDIAN_CUDA_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The loops of the CPU backend's median, each over one row. median_cpu.c
- * includes this once for each type of sample: SAMPLE, whose functions are called
- * NAME (...).
+ * includes this once for each type of sample: SAMPLE, whose functions are
+ * called NAME (...).
  *
  * The middle value is found by networks: minimum and maximum of two values in a
  * fixed order, no branches. Columns are sorted once for all the medians that
@@ -153,8 +153,9 @@ NAME (sort_around) (SAMPLE v[5], const SAMPLE *rank, int u, int step)
 }
 
 /* When the ranks of sorted columns are sorted too, columns stay sorted: value
- * [r][c] is at least (r + 1) (c + 1) - 1 others and at most (5 - r) (5 - c) - 1.
- * Where either is more than 12 it is not the 13th of 25, which leaves
+ * [r][c] is at least (r + 1) (c + 1) - 1 others and at most
+ * (5 - r) (5 - c) - 1. Where either is more than 12 it is not the 13th of 25,
+ * which leaves
  *
  *   . . . l m      r = 0
  *   . . l m h
@@ -162,10 +163,10 @@ NAME (sort_around) (SAMPLE v[5], const SAMPLE *rank, int u, int step)
  *   l m h . .
  *   m h . . .      r = 4
  *
- * the 7th of 13. An l that is not the highest l is at most that one, three m and
- * three h, so it is not the 7th; nor is an h that is not the lowest. Of the two
- * that are left and five m it is the 4th, so neither the first nor the last m.
- */
+ * the 7th of 13. An l that is not the highest l is at most that one, three m
+ * and three h, so it is not the 7th; nor is an h that is not the lowest. Of the
+ * two that are left and five m it is the 4th, so neither the first nor the last
+ * m. */
 PP_CLONES static void
 NAME (median_5) (
     void *to, void *const *rank, int step, int n, const struct coding *coding)

@@ -201,9 +201,10 @@ void pp_plan_unref (pp_plan **plan);
 void pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry);
 /* Bytes of the tensor, without padding of any kind. */
 size_t pp_plan_tensor_size (const pp_plan *plan);
-/* The rows and bytes of plane that the plan's taps can reach: a frame must have
- * (y + height - 1) * stride + x + width bytes there. x and width are in bytes,
- * y and height in rows. Empty for a plane that is not read. */
+/* The rows and bytes of plane that the plan's taps, or the median before them,
+ * can reach: a frame must have (y + height - 1) * stride + x + width bytes
+ * there. x and width are in bytes, y and height in rows. Empty for a plane that
+ * is not read. */
 pp_rect pp_plan_plane_extent (const pp_plan *plan, int plane);
 
 /* pinned host memory */

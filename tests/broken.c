@@ -15,8 +15,8 @@ struct picture {
   const pp_numbers *numbers;
   const pp_view *view;
   broken_fault fault;
-  /* each component's medians, row by row and a column wider, since a fault reads
-   * one further; NULL where there is no median */
+  /* each component's medians, row by row and a column wider, since a fault
+   * reads one further; NULL where there is no median */
   float *medians[PP_MAX_COMPONENTS];
 };
 

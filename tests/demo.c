@@ -142,6 +142,10 @@ report (GstElement *element, const GstCaps *caps, guint frames, gdouble seconds)
     const GValue *value = gst_structure_get_value (stats, name);
     if (G_VALUE_HOLDS_DOUBLE (value))
       g_print ("  %-14s %.1f\n", name, g_value_get_double (value));
+    else if (G_VALUE_HOLDS_STRING (value))
+      g_print ("  %-14s %s\n", name, g_value_get_string (value));
+    else if (G_VALUE_HOLDS_INT (value))
+      g_print ("  %-14s %d\n", name, g_value_get_int (value));
     else if (G_VALUE_HOLDS_UINT64 (value))
       g_print (
           "  %-14s %" G_GUINT64_FORMAT "\n", name, g_value_get_uint64 (value));

@@ -29,18 +29,14 @@ send_caps (GstHarness *h, const gchar *text)
   gst_caps_unref (caps);
 }
 
-/* The one error that came must have all words, which | separates. */
+/* The one error that came has all the words, and nothing else came. */
 static void
-expect_error (GstHarness *h, const gchar *what, const gchar *words)
+expect_error (GstHarness *h, const gchar *words)
 {
   gchar *text = test_harness_error (h);
-  gchar **word = g_strsplit (words, "|", -1);
 
-  for (guint i = 0; word[i] != NULL; i++)
-    fail_unless (strstr (text, word[i]) != NULL, "%s: \"%s\" does not name %s",
-        what, text, word[i]);
+  test_expect_words (text, words);
   fail_unless_equals_int (gst_harness_buffers_received (h), 0);
-  g_strfreev (word);
   g_free (text);
 }
 
@@ -117,7 +113,7 @@ GST_START_TEST (test_settings_are_refused) {
       fail_unless (
           gst_harness_push (h, test_frame (&info, NULL)) != GST_FLOW_OK,
           "%s was taken", refused[i].properties);
-    expect_error (h, refused[i].properties, refused[i].words);
+    expect_error (h, refused[i].words);
     test_harness_end (&h);
   }
 }
@@ -154,8 +150,8 @@ GST_START_TEST (test_caps_are_refused) {
     "video/x-raw, format = RGB, width = 32, height = -1",
     "video/x-raw, format = RGB, width = 40000, height = 24",
     "video/x-raw(memory:DMABuf), format = NV12, width = 32, height = 24",
-    "video/x-raw(format:Interlaced), format = NV12, width = 32, height = 24, "
-    "interlace-mode = alternate",
+    ("video/x-raw(format:Interlaced), format = NV12, width = 32, "
+     "height = 24, interlace-mode = alternate"),
     "audio/x-raw",
   };
 
@@ -307,7 +303,7 @@ push_spoilt (GstHarness *h, guint i)
     fail_unless (gst_harness_push (h, frame) == GST_FLOW_ERROR, "%s was taken",
         spoilt[i].what);
   }
-  expect_error (h, spoilt[i].what, spoilt[i].words);
+  expect_error (h, spoilt[i].words);
 }
 
 GST_START_TEST (test_buffers_are_refused) {
@@ -355,7 +351,7 @@ GST_START_TEST (test_memory_that_cannot_be_mapped) {
   allocator->mem_map_full = fail_to_map;
   fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_ERROR);
   allocator->mem_map_full = map;
-  expect_error (h, "unmappable memory", "cannot be mapped|RGB 32x24");
+  expect_error (h, "cannot be mapped|RGB 32x24");
   gst_object_unref (allocator);
   test_harness_end (&h);
 }
@@ -382,7 +378,7 @@ GST_START_TEST (test_property_goes_bad) {
     gst_util_set_object_arg (G_OBJECT (h->element), bad[i].name, bad[i].value);
     fail_unless_equals_int (
         gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_ERROR);
-    expect_error (h, bad[i].value, bad[i].words);
+    expect_error (h, bad[i].words);
     gst_harness_push_event (h, gst_event_new_eos ());
     fail_unless_equals_int (gst_harness_buffers_received (h), 1);
     test_harness_end (&h);
@@ -443,7 +439,7 @@ GST_START_TEST (test_no_memory) {
   send_caps (h, VIDEO);
   fail_unless (gst_harness_push (h, test_frame (&info, NULL)) != GST_FLOW_OK);
   fail_unless (setrlimit (RLIMIT_AS, &before) == 0);
-  expect_error (h, "no memory", "201326592 bytes");
+  expect_error (h, "201326592 bytes");
   test_harness_end (&h);
 }
 GST_END_TEST

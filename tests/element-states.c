@@ -5,6 +5,7 @@
  */
 
 #include <gst/app/gstappsink.h>
+#include <gst/app/gstappsrc.h>
 #include <string.h>
 
 #include "elementframes.h"
@@ -164,30 +165,42 @@ GST_END_TEST
 
 /* consumers that keep tensors */
 
+/* One branch of a tee keeps the last 40 tensors, the other has up to 30 in its
+ * queue: neither stalls, and what is kept is not written over. */
 GST_START_TEST (test_consumers_keep_tensors) {
-  GstSample *kept[40];
+  const guint n_frames = 200;
+  GstSample *kept[40] = { NULL };
+  gint other = 0;
+  GstVideoInfo info;
   GstElement *pipeline = test_launch (__i__,
-      "videotestsrc num-buffers=120 ! video/x-raw,format=NV12,width=64,"
-      "height=48 ! cudapreproc name=pp width=32 height=32 streams=4 ! "
+      "appsrc name=in format=time max-buffers=0 max-bytes=0 "
+      "caps=video/x-raw,format=RGB,width=32,height=24,framerate=30/1 ! "
+      "cudapreproc width=16 height=12 type=uint8 streams=4 async-depth=4 ! "
       "tee name=t ! queue max-size-buffers=30 max-size-bytes=0 "
       "max-size-time=0 ! fakesink name=other sync=false "
       "t. ! queue max-size-buffers=30 ! appsink name=out sync=false");
+  GstAppSrc *in = GST_APP_SRC (test_element (pipeline, "in"));
   GstAppSink *out = GST_APP_SINK (test_element (pipeline, "out"));
-  gint other = 0;
 
+  test_video_info (&info, "RGB", 32, 24);
   test_count_buffers (test_pad (pipeline, "other", "sink"), &other);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  for (guint i = 0; i < 120; i++) {
-    GstSample *sample = gst_app_sink_try_pull_sample (out, TEST_PATIENCE);
-    fail_unless (sample != NULL, "sample %u did not come", i);
-    if (i >= G_N_ELEMENTS (kept))
-      gst_sample_unref (kept[i % G_N_ELEMENTS (kept)]);
-    kept[i % G_N_ELEMENTS (kept)] = sample;
+  for (guint n = 0; n < n_frames; n++)
+    gst_app_src_push_buffer (in, test_numbered_frame (&info, n));
+  gst_app_src_end_of_stream (in);
+  for (guint n = 0; n < n_frames; n++) {
+    GstSample **sample = &kept[n % G_N_ELEMENTS (kept)];
+    g_clear_pointer (sample, gst_sample_unref);
+    *sample = gst_app_sink_try_pull_sample (out, TEST_PATIENCE);
+    fail_unless (*sample != NULL, "tensor %u did not come", n);
   }
   gst_message_unref (test_pop (pipeline, GST_MESSAGE_EOS));
-  fail_unless_equals_int (other, 120);
-  for (guint i = 0; i < G_N_ELEMENTS (kept); i++)
-    gst_sample_unref (kept[i]);
+  fail_unless_equals_int (other, (gint) n_frames);
+  for (guint k = 0; k < G_N_ELEMENTS (kept); k++) {
+    fail_unless_equals_int (test_number_of (gst_sample_get_buffer (kept[k])),
+        (gint) (n_frames - G_N_ELEMENTS (kept) + k));
+    gst_sample_unref (kept[k]);
+  }
   test_stop (&pipeline);
 }
 GST_END_TEST

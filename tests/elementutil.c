@@ -198,6 +198,18 @@ test_main (int argc, char **argv, const gchar *name, void (*add) (TCase *tcase))
   return gst_check_run_suite (suite, name, name);
 }
 
+void
+test_expect_words (const gchar *text, const gchar *words)
+{
+  gchar **word = g_strsplit (words, "|", -1);
+
+  fail_unless (text != NULL, "no text, but it should have %s", words);
+  for (guint i = 0; word[i] != NULL; i++)
+    fail_unless (strstr (text, word[i]) != NULL, "\"%s\" does not name %s",
+        text, word[i]);
+  g_strfreev (word);
+}
+
 /* pipelines */
 
 static void

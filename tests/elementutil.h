@@ -41,6 +41,9 @@ const gchar *test_backend (gint index);
   }                                                                            \
   G_STMT_END
 
+/* Fails when text lacks one of the words, which | separates. */
+void test_expect_words (const gchar *text, const gchar *words);
+
 /* pipelines */
 
 /* A pipeline from a launch line whose cudapreproc elements run on backend. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames of random pictures whose samples tests read and write, and what becomes
- * of them.
+ * Frames of random pictures whose samples tests read and write, and what
+ * becomes of them.
  */
 #ifndef PICTURE_H
 #define PICTURE_H
@@ -50,12 +50,13 @@ struct result convert (
 void clear_result (struct result *result);
 /* Element (x, y) of the content; float32. */
 double value_at (const struct result *result, int c, int x, int y);
-/* The largest difference between contents of the same size; b may be flipped. */
+/* The largest difference between contents of the same size, b flipped or not.
+ */
 double difference (
     const struct result *a, const struct result *b, bool flip_x, bool flip_y);
 
-/* A random case in float32 that gives the pixels' own values; of that format, or
- * NULL for any. The same seed and number make the same case. */
+/* A random case in float32 that gives the pixels' own values; of that format,
+ * or NULL for any. The same seed and number make the same case. */
 check_random make_case (
     check_case *check, const char *name, uint64_t seed, int number);
 /* argv's seed, or the time; says which. */

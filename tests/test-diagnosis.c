@@ -16,7 +16,7 @@
  * and 50 for the stages of a 1080p frame. */
 typedef struct {
   const gchar *word, *what;
-  guint frames, streams, parallel;
+  guint frames, streams, processors;
   gdouble wall, busy;
   gdouble total[GST_PP_N_STAGES], covered[GST_PP_N_STAGES];
   gdouble latency;
@@ -27,43 +27,43 @@ typedef struct {
 
 /* clang-format off */
 static const Case cases[] = {
-  { "none", "too few frames", 7, 1, 1, 164, 164, { 110, 4, 50 },
+  { "none", "too few frames", 7, 1, 0, 164, 164, { 110, 4, 50 },
     { 110, 4, 50 }, 300, { 10, 140, 10 }, 0, 0 },
-  { "none", "many small things", 100, 4, 1, 40, 30, { 10, 4, 8 },
+  { "none", "many small things", 100, 4, 0, 40, 30, { 10, 4, 8 },
     { 10, 4, 8 }, 60, { 5, 25, 5 }, 0, 0 },
-  { "one-stream", "the others idle meanwhile", 100, 1, 1, 165, 164,
+  { "one-stream", "the others idle meanwhile", 100, 1, 0, 165, 164,
     { 110, 4, 50 }, { 110, 4, 50 }, 320, { 5, 150, 10 }, 0, 0 },
-  { "one-stream", "although the input is pageable", 100, 1, 1, 165, 160,
+  { "one-stream", "although the input is pageable", 100, 1, 0, 165, 160,
     { 110, 4, 50 }, { 110, 4, 50 }, 320, { 5, 150, 10 }, 0, 1 },
   { "one-stream", "a thread, and there are 8 cores", 100, 1, 8, 5000, 4990,
     { 0, 4980, 0 }, { 0, 4980, 0 }, 9900, { 50, 4900, 50 }, 0, 0 },
-  { "upload-bound", "one stream is enough", 100, 1, 1, 112, 112,
+  { "upload-bound", "one stream is enough", 100, 1, 0, 112, 112,
     { 110, 1, 1 }, { 110, 1, 1 }, 220, { 5, 100, 5 }, 0, 0 },
-  { "upload-bound", "queueing for the copy engine", 100, 3, 1, 110, 110,
+  { "upload-bound", "queueing for the copy engine", 100, 3, 0, 110, 110,
     { 276, 4, 50 }, { 110, 4, 50 }, 600, { 5, 95, 10 }, 0, 0 },
-  { "upload-bound", "whoever waits for it meanwhile", 100, 3, 1, 110, 110,
+  { "upload-bound", "whoever waits for it meanwhile", 100, 3, 0, 110, 110,
     { 276, 4, 50 }, { 109, 4, 50 }, 600, { 5, 5, 100 }, 90, 0 },
-  { "upload-bound", "nearly", 100, 3, 1, 110, 100, { 100, 4, 50 },
+  { "upload-bound", "nearly", 100, 3, 0, 110, 100, { 100, 4, 50 },
     { 80, 4, 50 }, 600, { 5, 95, 10 }, 0, 0 },
-  { "kernel-bound", "a large filter", 100, 3, 1, 400, 400,
+  { "kernel-bound", "a large filter", 100, 3, 0, 400, 400,
     { 110, 900, 50 }, { 110, 400, 50 }, 2000, { 5, 390, 5 }, 0, 0 },
   { "kernel-bound", "all threads work", 100, 2, 2, 2500, 2500,
     { 0, 4800, 0 }, { 0, 2500, 0 }, 9000, { 50, 2400, 50 }, 0, 0 },
-  { "download-bound", "a large tensor", 100, 3, 1, 200, 200,
+  { "download-bound", "a large tensor", 100, 3, 0, 200, 200,
     { 110, 4, 480 }, { 110, 4, 198 }, 1000, { 5, 190, 5 }, 0, 0 },
-  { "pageable-input", "copied to pinned memory", 100, 3, 1, 600, 164,
+  { "pageable-input", "copied to pinned memory", 100, 3, 0, 600, 164,
     { 110, 4, 50 }, { 110, 4, 50 }, 900, { 20, 570, 10 }, 0, 1 },
-  { "source-too-slow", "a camera", 100, 3, 1, 33333, 164, { 110, 4, 50 },
+  { "source-too-slow", "a camera", 100, 3, 0, 33333, 164, { 110, 4, 50 },
     { 110, 4, 50 }, 170, { 33200, 50, 50 }, 164, 0 },
-  { "source-too-slow", "whatever it sends", 100, 3, 1, 33333, 164,
+  { "source-too-slow", "whatever it sends", 100, 3, 0, 33333, 164,
     { 110, 4, 50 }, { 110, 4, 50 }, 800, { 32600, 600, 50 }, 164, 1 },
   { "source-too-slow", "one thread works at a time", 100, 2, 2, 5000, 4900,
     { 0, 4800, 0 }, { 0, 4800, 0 }, 4900, { 4900, 50, 50 }, 0, 0 },
-  { "consumer-too-slow", "tensors lie ready", 100, 3, 1, 2000, 164,
+  { "consumer-too-slow", "tensors lie ready", 100, 3, 0, 2000, 164,
     { 110, 4, 50 }, { 110, 4, 50 }, 164, { 5, 20, 1970 }, 0, 0 },
-  { "consumer-waits", "a sink in the same thread", 100, 3, 1, 190, 164,
+  { "consumer-waits", "a sink in the same thread", 100, 3, 0, 190, 164,
     { 110, 4, 50 }, { 110, 4, 50 }, 170, { 5, 10, 175 }, 168, 0 },
-  { "consumer-waits", "an application sends the next frame then", 100, 3, 1,
+  { "consumer-waits", "an application sends the next frame then", 100, 3, 0,
     200, 164, { 110, 4, 50 }, { 110, 4, 50 }, 170, { 185, 10, 5 }, 160, 0 },
   { "consumer-waits", "more streams would not help", 100, 1, 8, 5000, 4900,
     { 0, 4800, 0 }, { 0, 4800, 0 }, 4900, { 50, 20, 4900 }, 4850, 0 },
@@ -78,7 +78,7 @@ load_of (const Case *c)
     .bytes_up = 1000 * c->frames,
     .bytes_staged = (guint64) (c->staged * 1000 * n),
     .streams = (1u << c->streams) - 1,
-    .parallel = c->parallel,
+    .processors = c->processors,
     .wall = c->wall * n,
     .busy = c->busy * n,
     .latency = c->latency * n,
@@ -125,7 +125,7 @@ test_recent (void)
 
   gst_pp_stats_init (&stats, device);
   pp_device_close (&device);
-  stats.recent.parallel = 1;
+  stats.recent.processors = 0;
   /* Three streams queue for the upload. */
   for (guint i = 0; i < 3 * GST_PP_STATS_RECENT; i++, time += 110) {
     const pp_job_info info = { .stream = (int) (i % 3),
@@ -181,12 +181,12 @@ map_tensor (GstPad *pad, GstPadProbeInfo *info, gpointer user)
   return GST_PAD_PROBE_OK;
 }
 
-/* Small frames, which cost the source nothing, and large tensors; and what takes
- * milliseconds by itself. */
+/* Small frames, which cost the source nothing, and large tensors; and what
+ * takes milliseconds by itself. */
 #define SOURCE                                                                 \
-  "videotestsrc pattern=black num-buffers=60 ! "                               \
+  "videotestsrc pattern=black num-buffers=40 ! "                               \
   "video/x-raw,format=RGB,width=64,height=64,framerate=30/1 ! "
-#define LARGE "width=640 height=640 method=bicubic "
+#define LARGE "width=1280 height=1280 method=bicubic "
 #define SMALL "width=16 height=16 "
 #define SLOW "identity sleep-time=4000 ! "
 
@@ -198,7 +198,8 @@ static const struct {
   { "kernel-bound", "", LARGE "streams=2", "", FALSE },
   { "source-too-slow", SLOW, SMALL "streams=2", "", FALSE },
   { "source-too-slow", SLOW, SMALL "streams=2", "", TRUE },
-  { "source-too-slow", SLOW, SMALL "streams=2", "queue ! ", TRUE },
+  { "source-too-slow", SLOW, SMALL "streams=2", "queue max-size-buffers=2 ! ",
+      TRUE },
   { "consumer-too-slow", "", SMALL "streams=2", SLOW, FALSE },
   { "consumer-too-slow", "", SMALL "streams=2",
       "queue max-size-buffers=2 ! " SLOW, TRUE },
@@ -216,7 +217,8 @@ word_of (GstElement *preproc)
   return word;
 }
 
-static void
+/* The word that it says at EOS; free it. */
+static gchar *
 run (guint i)
 {
   g_autofree gchar *line =
@@ -246,9 +248,7 @@ run (guint i)
       bus, PATIENCE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   EXPECT (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS,
       "%s: no EOS", line);
-  g_autofree gchar *word = word_of (preproc);
-  EXPECT (strcmp (word, runs[i].word) == 0, "%s, not %s: %s", word,
-      runs[i].word, line);
+  gchar *word = word_of (preproc);
 
   gst_clear_message (&message);
   gst_object_unref (bus);
@@ -256,6 +256,23 @@ run (guint i)
   gst_object_unref (sink);
   gst_object_unref (preproc);
   gst_object_unref (pipeline);
+  return word;
+}
+
+/* A machine that is busy with other things may make it look otherwise. */
+static void
+test_pipelines (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (runs); i++) {
+    g_autofree gchar *word = NULL;
+    for (gint tries = 0; tries < 5 && g_strcmp0 (word, runs[i].word) != 0;
+         tries++) {
+      g_free (word);
+      word = run (i);
+    }
+    EXPECT (strcmp (word, runs[i].word) == 0, "%s, not %s: %s %s %s", word,
+        runs[i].word, runs[i].before, runs[i].properties, runs[i].after);
+  }
 }
 
 int
@@ -273,7 +290,6 @@ main (int argc, char **argv)
     g_print ("SKIP pipelines: one processor overlaps nothing\n");
     return expect_end ();
   }
-  for (guint i = 0; i < G_N_ELEMENTS (runs); i++)
-    run (i);
+  test_pipelines ();
   return expect_end ();
 }

@@ -11,8 +11,8 @@
 #include "formats.h"
 
 /* Resized to 4x2 and cropped, the picture is columns 12 to 19 of the frame, and
- * of its chroma, which is cosited, 6 to 10. The median reads more on both sides;
- * of rows it cannot, since the source ends there. */
+ * of its chroma, which is cosited, 6 to 10. The median reads more on both
+ * sides; of rows it cannot, since the source ends there. */
 static void
 test_extents (void)
 {
@@ -57,6 +57,26 @@ test_extents (void)
   }
 }
 
+struct expected_group {
+  int plane, first_byte, columns, units, step;
+  uint64_t samples;
+  int bits;
+  bool alone;
+};
+
+static void
+check_group (
+    int row, const pp_median_group *is, const struct expected_group *should)
+{
+  EXPECT (is->plane == should->plane && is->first_byte == should->first_byte &&
+          is->columns == should->columns && is->units == should->units &&
+          is->step == should->step && is->samples == should->samples &&
+          is->bits == should->bits && is->alone == should->alone,
+      "row %d, plane %d: first %d, %d columns, %d units, step %d, %#llx %#x %d",
+      row, is->plane, is->first_byte, is->columns, is->units, is->step,
+      (unsigned long long) is->samples, is->bits, is->alone);
+}
+
 /* Which components are interleaved, in units of a sample. */
 static void
 test_groups (void)
@@ -64,12 +84,7 @@ test_groups (void)
   static const struct {
     pp_format (*format) (int width, int height);
     int n_groups;
-    struct {
-      int plane, first_byte, columns, units, step;
-      uint64_t samples;
-      int bits;
-      bool alone;
-    } group[2];
+    struct expected_group group[2];
   } rows[] = {
     { gray_format, 1, { { 0, 0, 8, 8, 1, 1, 0xff, true } } },
     { rgb_format, 1, { { 0, 0, 8, 24, 3, 7, 0xff, true } } },
@@ -99,21 +114,8 @@ test_groups (void)
 
     EXPECT (median->size == 3 && median->n_groups == rows[i].n_groups,
         "row %d: size %d, %d groups", i, median->size, median->n_groups);
-    for (int g = 0; g < rows[i].n_groups; g++) {
-      const pp_median_group *is = &median->group[g];
-
-      EXPECT (is->plane == rows[i].group[g].plane &&
-              is->first_byte == rows[i].group[g].first_byte &&
-              is->columns == rows[i].group[g].columns &&
-              is->units == rows[i].group[g].units &&
-              is->step == rows[i].group[g].step &&
-              is->samples == rows[i].group[g].samples &&
-              is->bits == rows[i].group[g].bits &&
-              is->alone == rows[i].group[g].alone,
-          "row %d, group %d: %d %d, %d %d %d, %#llx %#x %d", i, g, is->plane,
-          is->first_byte, is->columns, is->units, is->step,
-          (unsigned long long) is->samples, is->bits, is->alone);
-    }
+    for (int g = 0; g < rows[i].n_groups; g++)
+      check_group (i, &median->group[g], &rows[i].group[g]);
     pp_plan_unref (&plan);
   }
 }

@@ -108,12 +108,6 @@ test_bad_specs (void)
     REAL ("scale", 0, scale),
     REAL_AS ("quant-scale", "1e-300", 1e-300, quant_scale),
   };
-  static const struct fault median_faults[] = {
-    INT ("denoise-size", 1, denoise_size),
-    INT ("denoise-size", 4, denoise_size),
-    INT ("denoise-size", 7, denoise_size),
-    INT ("denoise-size", -5, denoise_size),
-  };
   static const struct fault letterbox_faults[] = {
     INT ("resize", 256, resize),
     REAL ("crop-fraction", 0.875, crop_fraction),
@@ -124,9 +118,6 @@ test_bad_specs (void)
 
   spec.denoise = PP_DENOISE_GAUSSIAN;
   check_faults (faults, LENGTH (faults), &spec, &format, &spec);
-  spec.denoise = PP_DENOISE_MEDIAN;
-  check_faults (median_faults, LENGTH (median_faults), &spec, &format, &spec);
-  spec.denoise = PP_DENOISE_NONE;
   spec.type = PP_TYPE_UINT8;
   check_faults (integer_faults, LENGTH (integer_faults), &spec, &format, &spec);
   spec.fit = PP_FIT_LETTERBOX;
@@ -135,6 +126,25 @@ test_bad_specs (void)
   spec.fit = PP_FIT_CROP;
   spec.crop_fraction = 0.875;
   check_faults (letterbox_faults, 1, &spec, &format, &spec);
+}
+
+/* A gaussian of 7 is fine, a median is not. */
+static void
+test_bad_medians (void)
+{
+#define HOLDER pp_spec
+  static const struct fault faults[] = {
+    INT ("denoise-size", 1, denoise_size),
+    INT ("denoise-size", 4, denoise_size),
+    INT ("denoise-size", 7, denoise_size),
+    INT ("denoise-size", -5, denoise_size),
+  };
+#undef HOLDER
+  pp_spec spec = sized_spec (300, 224);
+  pp_format format = rgb_format (64, 48);
+
+  spec.denoise = PP_DENOISE_MEDIAN;
+  check_faults (faults, LENGTH (faults), &spec, &format, &spec);
 }
 
 static void
@@ -214,6 +224,7 @@ int
 main (void)
 {
   test_bad_specs ();
+  test_bad_medians ();
   test_bad_formats ();
   test_bad_sources ();
   return expect_end ();

@@ -148,8 +148,8 @@ test_locale (void)
   setlocale (LC_NUMERIC, "C");
 }
 
-/* An event's time is rounded, so a frame may seem to start before the one before
- * it on the stream ended. */
+/* An event's time is rounded, so a frame may seem to start before the one
+ * before it on the stream ended. */
 static void
 test_rounded_times (void)
 {
