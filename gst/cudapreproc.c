@@ -217,6 +217,38 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
   return GST_FLOW_OK;
 }
 
+static void
+set_depth (GstCudaPreproc *self, guint depth)
+{
+  const gint fps_n = GST_VIDEO_INFO_FPS_N (&self->plans.info);
+  const gint fps_d = GST_VIDEO_INFO_FPS_D (&self->plans.info);
+  /* Without a framerate nothing bounds the wait; the answer leaves it out. */
+  const GstClockTime held_back =
+      fps_n > 0 ? gst_util_uint64_scale (depth * GST_SECOND, fps_d, fps_n) : 0;
+
+  self->depth = depth;
+  GST_OBJECT_LOCK (self);
+  const gboolean changed = self->held_back != held_back;
+  self->held_back = held_back;
+  GST_OBJECT_UNLOCK (self);
+  GST_INFO_OBJECT (self, "holding back %u frames", depth);
+  if (changed)
+    gst_element_post_message (
+        GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+/* Pageable frames, which only the first one shows, need more of them under way.
+ */
+static void
+deepen (GstCudaPreproc *self)
+{
+  const guint useful = (guint) pp_device_useful_jobs (self->device);
+
+  if (self->plans.settings.async_depth < 0 && self->depth > 0 &&
+      self->depth < useful)
+    set_depth (self, useful);
+}
+
 /* Takes input. */
 static GstFlowReturn
 convert (GstCudaPreproc *self, GstBuffer *input)
@@ -251,6 +283,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     return GST_FLOW_ERROR;
   }
   gst_pp_held_add (&self->held, output);
+  deepen (self);
   return GST_FLOW_OK;
 }
 
@@ -362,30 +395,6 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   return fixed;
 }
 
-static void
-update_depth (GstCudaPreproc *self)
-{
-  const gint fps_n = GST_VIDEO_INFO_FPS_N (&self->plans.info);
-  const gint fps_d = GST_VIDEO_INFO_FPS_D (&self->plans.info);
-
-  self->depth = gst_pp_choose_depth (self->plans.settings.async_depth,
-      pp_device_streams (self->device), fps_n,
-      GST_BASE_TRANSFORM_SINK_PAD (self));
-  /* Without a framerate nothing bounds the wait; the answer leaves it out. */
-  const GstClockTime held_back = fps_n > 0
-      ? gst_util_uint64_scale (self->depth * GST_SECOND, fps_d, fps_n)
-      : 0;
-
-  GST_OBJECT_LOCK (self);
-  const gboolean changed = self->held_back != held_back;
-  self->held_back = held_back;
-  GST_OBJECT_UNLOCK (self);
-  GST_INFO_OBJECT (self, "holding back %u frames", self->depth);
-  if (changed)
-    gst_element_post_message (
-        GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
 /* Makes room for the largest picture that these caps allow, which is the whole
  * frame, and for the one that the crop property leaves now. */
 static gboolean
@@ -437,7 +446,11 @@ gst_cuda_preproc_set_caps (
     post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
     return FALSE;
   }
-  update_depth (self);
+  set_depth (self,
+      gst_pp_choose_depth (self->plans.settings.async_depth,
+          pp_device_useful_jobs (self->device),
+          GST_VIDEO_INFO_FPS_N (&self->plans.info),
+          GST_BASE_TRANSFORM_SINK_PAD (self)));
   return reserve (self);
 }
 

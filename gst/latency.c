@@ -22,11 +22,11 @@ upstream_is_stored (GstPad *sink)
 }
 
 guint
-gst_pp_choose_depth (gint wish, gint streams, gint framerate, GstPad *sink)
+gst_pp_choose_depth (gint wish, gint useful, gint framerate, GstPad *sink)
 {
   if (wish >= 0)
     return (guint) wish;
-  return framerate > 0 && upstream_is_stored (sink) ? (guint) streams : 0;
+  return framerate > 0 && upstream_is_stored (sink) ? (guint) useful : 0;
 }
 
 void

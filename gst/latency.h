@@ -10,12 +10,12 @@
 G_BEGIN_DECLS
 
 /* How many frames to hold back: as many as the user wants (from 0), else as
- * many as there are streams where frames come as fast as they are taken, else
- * none. They do where the framerate is known and what comes to the pad is stored
- * somewhere: not live, and seekable. A camera's or an application's frame may
- * be waited for before the next one comes. */
+ * many as are useful where frames come as fast as they are taken, else none.
+ * They do where the framerate is known and what comes to the pad is stored
+ * somewhere: not live, and seekable. A camera's or an application's frame may be
+ * waited for before the next one comes. */
 guint gst_pp_choose_depth (
-    gint wish, gint streams, gint framerate, GstPad *sink);
+    gint wish, gint useful, gint framerate, GstPad *sink);
 
 /* Adds to an answered LATENCY query. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);

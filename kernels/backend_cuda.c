@@ -26,7 +26,9 @@
 #include "median_cuda.h"
 
 /* event_wait: polls for this long before it sleeps, microseconds. */
-#define POLL_TIME 100
+#define POLL_TIME 200
+/* with this pause between polls, microseconds, */
+#define POLL_PAUSE 2
 /* and then sleeps for this part of the time waited so far, but never longer. */
 #define SLEEP_PART 8
 #define LONGEST_SLEEP 1000
@@ -472,9 +474,10 @@ now (void)
  *
  * So: polling, giving way to other threads in between, for about the time that
  * one frame takes on a device that does nothing else; that keeps its latency.
- * Then sleeping for a part of the time waited so far: who waits that long waits
- * behind other frames, and a wait that is longer by an eighth, after which a
- * number of events have passed, costs no throughput. */
+ * Not without pause: each query takes locks of the driver that whoever queues
+ * the next frame needs too. Then sleeping for a part of the time waited so far:
+ * who waits that long waits behind other frames, and a wait that is longer by an
+ * eighth, after which a number of events have passed, costs no throughput. */
 static pp_status
 event_wait (pp_event *event, pp_error *error)
 {
@@ -485,9 +488,12 @@ event_wait (pp_event *event, pp_error *error)
     const pp_status status = event_query (event, &passed, error);
     if (status != PP_OK || passed)
       return status;
-    const double waited = now () - start;
+    const double asked = now ();
+    const double waited = asked - start;
     if (waited < POLL_TIME) {
-      sched_yield ();
+      do
+        sched_yield ();
+      while (now () - asked < POLL_PAUSE);
       continue;
     }
     double sleep = waited / SLEEP_PART;

@@ -7,6 +7,9 @@
 #include "engine.h"
 
 #include <string.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* Reads the stage times off the slot's events, from the start of the job before
  * it: differences of neighbours stay exact however long the device runs. */
@@ -41,7 +44,7 @@ static pp_event *
 input_event (const pp_device *device, const pp_job *job)
 {
   return device->slot[job->slot]
-      .event[device->backend->unified ? PP_STAGE_COMPUTED : PP_STAGE_UPLOADED];
+      .event[device->backend->unified ? PP_STAGE_DONE : PP_STAGE_UPLOADED];
 }
 
 /* Releases the inputs of jobs behind this one whose upload has passed as well:
@@ -121,6 +124,10 @@ completion_thread (void *data)
 {
   pp_device *device = data;
 
+#ifdef __linux__
+  /* Sleeps of the backend's waits are short: end them in time, nanoseconds. */
+  prctl (PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+#endif
   pthread_mutex_lock (&device->lock);
   for (;;) {
     while (device->first != NULL ? device->first->state != PP_JOB_QUEUED

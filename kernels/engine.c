@@ -29,6 +29,33 @@
 /* More did not make staging faster on any machine measured. */
 #define MOST_AUTOMATIC_STAGING_THREADS 6
 
+/* That this process may use. */
+static int
+count_cores (void)
+{
+  cpu_set_t set;
+
+  if (sched_getaffinity (0, sizeof set, &set) == 0)
+    return CPU_COUNT (&set);
+  const long online = sysconf (_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int) online : 1;
+}
+
+/* Devices of the process whose jobs run elsewhere than on its cores; atomic. */
+static int polling_devices;
+
+/* Polling takes a core for the waiter and one for the completion thread: only
+ * while every such device could have both. */
+static void
+count_polling (pp_device *device)
+{
+  if (device->backend->unified)
+    return;
+  const int devices =
+      __atomic_add_fetch (&polling_devices, 1, __ATOMIC_RELAXED);
+  device->worth_polling = 2 * devices <= count_cores ();
+}
+
 /* Creates streams, events and the completion thread; close undoes whatever was
  * made before a failure. */
 static pp_status
@@ -51,18 +78,6 @@ device_make (pp_device *device, pp_error *error)
     }
   }
   return pp_completion_start (device, error);
-}
-
-/* That this process may use. */
-static int
-count_cores (void)
-{
-  cpu_set_t set;
-
-  if (sched_getaffinity (0, sizeof set, &set) == 0)
-    return CPU_COUNT (&set);
-  const long online = sysconf (_SC_NPROCESSORS_ONLN);
-  return online > 0 ? (int) online : 1;
 }
 
 static int
@@ -143,6 +158,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
   pthread_cond_init (&device->staging.work, NULL);
   apply_options (device, options);
   pp_streams_reset (device);
+  count_polling (device);
 
   device->arena = pp_arena_new (device->backend, index, error);
   if (device->arena == NULL) {
@@ -198,6 +214,8 @@ pp_device_close (pp_device **address)
     return;
   pp_completion_stop (device);
   pp_staging_stop (device);
+  if (!device->backend->unified)
+    __atomic_fetch_sub (&polling_devices, 1, __ATOMIC_RELAXED);
   if (device->arena != NULL &&
       device->backend->enter (device->context, NULL) == PP_OK) {
     device_unmake (device);
@@ -226,6 +244,14 @@ int
 pp_device_streams (const pp_device *device)
 {
   return device->n_streams;
+}
+
+int
+pp_device_useful_jobs (const pp_device *device)
+{
+  const int staged = PP_JOBS_PER_STAGING_THREAD * device->staging.started;
+
+  return staged > device->n_streams ? staged : device->n_streams;
 }
 
 pp_arena *

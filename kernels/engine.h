@@ -69,9 +69,10 @@ struct pp_job {
   pp_job_info info;
   int slot;
   /* The end of the job. */
+  bool worth_polling; /* waking a sleeping waiter would be felt */
   pthread_mutex_t lock;
   pthread_cond_t cond;
-  bool ended;
+  bool ended; /* atomic for those without the lock */
   struct orphan {
     pp_arena *arena;
     void *block;
@@ -109,6 +110,7 @@ struct pp_device {
   struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
   struct pp_slot slot[PP_MAX_UNFINISHED + 1];
   uint64_t sequence;
+  bool worth_polling; /* see job.c */
   struct pp_staging staging;
   struct pp_streams streams;
 

@@ -263,6 +263,9 @@ pp_backend_id pp_device_backend (const pp_device *device);
  * is decided. */
 int pp_device_streams (const pp_device *device);
 int pp_device_streams_in_use (pp_device *device);
+/* Jobs that keep everything busy: one a stream, or, from the first pageable
+ * frame on, two a staging thread. By pp_submit's caller. */
+int pp_device_useful_jobs (const pp_device *device);
 /* Transfer none. */
 pp_arena *pp_device_arena (pp_device *device);
 /* Makes room for jobs of plan on every stream and loads what they run, so that
