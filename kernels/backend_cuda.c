@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA backend, on the static CUDA runtime.
- *
- * The application's current context and device stay as they are: a context is
- * the device's primary one, as every other runtime user's, made current by the
- * driver's push and pop. The runtime then works on whatever is current, so
- * cudaSetDevice is never called. The driver's functions come from the runtime;
- * libcuda is not linked, and a machine without a driver loads this code.
+ * The CUDA backend, on the static CUDA runtime: streams, events, and what is
+ * queued on them. Contexts and memory are in context_cuda.c.
  */
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
 #include <sched.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "backend.h"
+#include "context_cuda.h"
 #include "gather_cuda.h"
 #include "kernel_cuda.h"
 #include "median_cuda.h"
@@ -33,25 +21,6 @@
 #define SLEEP_PART 8
 #define LONGEST_SLEEP 1000
 
-struct driver {
-  CUresult (CUDAAPI *get_device) (CUdevice *, int);
-  CUresult (CUDAAPI *retain) (CUcontext *, CUdevice);
-  CUresult (CUDAAPI *release) (CUdevice);
-  CUresult (CUDAAPI *push) (CUcontext);
-  CUresult (CUDAAPI *pop) (CUcontext *);
-  CUresult (CUDAAPI *get_error_string) (CUresult, const char **);
-};
-
-struct pp_context {
-  struct driver driver;
-  int index;
-  char name[64];
-  int multiprocessors;
-  CUdevice device;
-  CUcontext primary;
-  pid_t pid; /* of the process that opened it */
-};
-
 struct pp_stream {
   pp_context *context;
   cudaStream_t stream;
@@ -62,288 +31,6 @@ struct pp_event {
   cudaEvent_t event;
 };
 
-/* What the runtime says, and nothing left in the thread's last-error slot,
- * which the next check of a launch would find. */
-static const char *
-reason (cudaError_t error)
-{
-  cudaGetLastError ();
-  return cudaGetErrorString (error);
-}
-
-static pp_status
-fail (const pp_context *context, cudaError_t code, const char *call,
-    pp_error *error)
-{
-  return pp_fail (error,
-      code == cudaErrorMemoryAllocation ? PP_NO_MEMORY : PP_DEVICE_FAILED,
-      "%s on device %d (%s): %s", call, context->index, context->name,
-      reason (code));
-}
-
-static pp_status
-check (const pp_context *context, cudaError_t code, const char *call,
-    pp_error *error)
-{
-  return code == cudaSuccess ? PP_OK : fail (context, code, call, error);
-}
-
-static const char *
-driver_reason (const struct driver *driver, CUresult code)
-{
-  const char *text = NULL;
-
-  if (driver->get_error_string (code, &text) != CUDA_SUCCESS || text == NULL)
-    text = "unknown driver error";
-  return text;
-}
-
-/* version: of the function's signature, as in cudaTypedefs.h. */
-static cudaError_t
-get_entry_point (const char *symbol, void **function, unsigned version)
-{
-  enum cudaDriverEntryPointQueryResult found;
-#if CUDART_VERSION >= 12050
-  const cudaError_t code = cudaGetDriverEntryPointByVersion (
-      symbol, function, version, cudaEnableDefault, &found);
-#else
-  (void) version;
-  const cudaError_t code =
-      cudaGetDriverEntryPoint (symbol, function, cudaEnableDefault, &found);
-#endif
-
-  if (code == cudaSuccess && found != cudaDriverEntryPointSuccess)
-    return cudaErrorSymbolNotFound;
-  return code;
-}
-
-static pp_status
-load_driver (struct driver *driver, pp_error *error)
-{
-  const struct {
-    const char *symbol;
-    void *pointer; /* to the function pointer */
-    unsigned version;
-  } entries[] = {
-    { "cuDeviceGet", &driver->get_device, 2000 },
-    { "cuDevicePrimaryCtxRetain", &driver->retain, 7000 },
-    { "cuDevicePrimaryCtxRelease", &driver->release, 11000 },
-    { "cuCtxPushCurrent", &driver->push, 4000 },
-    { "cuCtxPopCurrent", &driver->pop, 4000 },
-    { "cuGetErrorString", &driver->get_error_string, 6000 },
-  };
-
-  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-    void *function = NULL;
-    const cudaError_t code =
-        get_entry_point (entries[i].symbol, &function, entries[i].version);
-    if (code != cudaSuccess)
-      return pp_fail (error, PP_NO_DEVICE, "the CUDA driver's %s: %s",
-          entries[i].symbol, reason (code));
-    memcpy (entries[i].pointer, &function, sizeof function);
-  }
-  return PP_OK;
-}
-
-/* Versions are 1000 * major + 10 * minor; 0 is no driver at all. */
-static pp_status
-count_devices (int *count, pp_error *error)
-{
-  int driver = 0, runtime = 0;
-  const cudaError_t code = cudaGetDeviceCount (count);
-
-  if (code == cudaSuccess && *count > 0)
-    return PP_OK;
-  cudaDriverGetVersion (&driver);
-  cudaRuntimeGetVersion (&runtime);
-  const char *why = reason (code == cudaSuccess ? cudaErrorNoDevice : code);
-  if (driver == 0)
-    return pp_fail (error, PP_NO_DEVICE,
-        "cudaGetDeviceCount: %s (no CUDA driver found, runtime %d.%d)", why,
-        runtime / 1000, runtime % 1000 / 10);
-  return pp_fail (error, PP_NO_DEVICE,
-      "cudaGetDeviceCount: %s (driver for CUDA %d.%d, runtime %d.%d)", why,
-      driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
-}
-
-static pp_status
-retain_primary (pp_context *context, pp_error *error)
-{
-  const struct driver *driver = &context->driver;
-  CUresult code = driver->get_device (&context->device, context->index);
-
-  if (code == CUDA_SUCCESS)
-    code = driver->retain (&context->primary, context->device);
-  if (code == CUDA_SUCCESS)
-    return PP_OK;
-  context->primary = NULL;
-  return pp_fail (error,
-      code == CUDA_ERROR_OUT_OF_MEMORY ? PP_NO_MEMORY : PP_NO_DEVICE,
-      "cuDevicePrimaryCtxRetain of device %d (%s): %s", context->index,
-      context->name, driver_reason (driver, code));
-}
-
-static pp_status
-find_device (pp_context *context, int index, pp_error *error)
-{
-  struct cudaDeviceProp properties;
-  int count = 0;
-  const pp_status status = count_devices (&count, error);
-
-  if (status != PP_OK)
-    return status;
-  context->index = index < 0 ? 0 : index;
-  if (context->index >= count)
-    return pp_fail (error, PP_NO_DEVICE,
-        "there is no CUDA device %d: %d found, counted from 0", context->index,
-        count);
-  const cudaError_t code =
-      cudaGetDeviceProperties (&properties, context->index);
-  if (code != cudaSuccess)
-    return pp_fail (error, PP_NO_DEVICE,
-        "cudaGetDeviceProperties of device %d: %s", context->index,
-        reason (code));
-  snprintf (context->name, sizeof context->name, "%.*s",
-      (int) sizeof context->name - 1, properties.name);
-  context->multiprocessors = properties.multiProcessorCount;
-  return PP_OK;
-}
-
-static pp_status
-enter (pp_context *context, pp_error *error)
-{
-  if (getpid () != context->pid)
-    return pp_fail (error, PP_DEVICE_FAILED,
-        "device %d (%s) was opened by process %ld: CUDA does not survive a "
-        "fork",
-        context->index, context->name, (long) context->pid);
-  const CUresult code = context->driver.push (context->primary);
-  if (code != CUDA_SUCCESS)
-    return pp_fail (error, PP_DEVICE_FAILED,
-        "cuCtxPushCurrent on device %d (%s): %s", context->index, context->name,
-        driver_reason (&context->driver, code));
-  return PP_OK;
-}
-
-static void
-leave (pp_context *context)
-{
-  CUcontext popped;
-
-  context->driver.pop (&popped);
-}
-
-/* Whether the kernels run there: a device may be older than all of them. */
-static pp_status
-probe (pp_context *context, pp_error *error)
-{
-  pp_status status = enter (context, error);
-
-  if (status != PP_OK)
-    return status;
-  status = check (context, pp_cuda_probe (), "loading the kernels", error);
-  leave (context);
-  if (status == PP_DEVICE_FAILED) {
-    status = PP_NO_DEVICE;
-    if (error != NULL)
-      error->status = status;
-  }
-  return status;
-}
-
-static void
-close_context (pp_context **address)
-{
-  pp_context *context = *address;
-
-  *address = NULL;
-  if (context == NULL)
-    return;
-  if (context->primary != NULL && getpid () == context->pid)
-    context->driver.release (context->device);
-  free (context);
-}
-
-static pp_status
-open_context (int index, pp_context **address, pp_error *error)
-{
-  pp_context *context = calloc (1, sizeof *context);
-
-  *address = NULL;
-  if (context == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *context);
-  context->pid = getpid ();
-  pp_status status = find_device (context, index, error);
-  if (status == PP_OK)
-    status = load_driver (&context->driver, error);
-  if (status == PP_OK)
-    status = retain_primary (context, error);
-  if (status == PP_OK)
-    status = probe (context, error);
-  if (status == PP_OK)
-    *address = context;
-  else
-    close_context (&context);
-  return status;
-}
-
-static void
-describe (const pp_context *context, char *text, size_t size)
-{
-  snprintf (text, size, "cuda: %s (device %d)", context->name, context->index);
-}
-
-/* Cacheable, never write-combined: frames and tensors are read by the CPU.
- * Portable, so that every context of the process copies from it directly. */
-static void *
-host_alloc (pp_context *context, size_t size, pp_error *error)
-{
-  void *memory = NULL;
-  const cudaError_t code = cudaHostAlloc (&memory, size, cudaHostAllocPortable);
-
-  if (code == cudaSuccess)
-    return memory;
-  pp_fail (error, PP_NO_MEMORY,
-      "cudaHostAlloc of %zu bytes for device %d (%s): %s", size, context->index,
-      context->name, reason (code));
-  return NULL;
-}
-
-static void
-host_free (pp_context *context, void *memory)
-{
-  (void) context;
-  if (cudaFreeHost (memory) != cudaSuccess)
-    cudaGetLastError ();
-}
-
-static void *
-device_alloc (pp_context *context, size_t size, pp_error *error)
-{
-  void *memory = NULL;
-  size_t free_size = 0, total = 0;
-  const cudaError_t code = cudaMalloc (&memory, size);
-
-  if (code == cudaSuccess)
-    return memory;
-  const char *why = reason (code);
-  if (cudaMemGetInfo (&free_size, &total) != cudaSuccess)
-    cudaGetLastError ();
-  pp_fail (error, PP_NO_MEMORY,
-      "cudaMalloc of %zu bytes on device %d (%s), %zu of %zu bytes free: %s",
-      size, context->index, context->name, free_size, total, why);
-  return NULL;
-}
-
-static void
-device_free (pp_context *context, void *memory)
-{
-  (void) context;
-  if (cudaFree (memory) != cudaSuccess)
-    cudaGetLastError ();
-}
-
 static pp_status
 prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 {
@@ -353,7 +40,7 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
     code = pp_cuda_prepare_gather ();
   if (code == cudaSuccess && plan->median.size > 0)
     code = pp_cuda_prepare_median (plan);
-  return check (context, code, "loading the kernels", error);
+  return pp_cuda_check (context, code, "loading the kernels", error);
 }
 
 static pp_status
@@ -370,7 +57,7 @@ stream_create (pp_context *context, pp_stream **address, pp_error *error)
       cudaStreamCreateWithFlags (&stream->stream, cudaStreamNonBlocking);
   if (code != cudaSuccess) {
     free (stream);
-    return fail (context, code, "cudaStreamCreateWithFlags", error);
+    return pp_cuda_check (context, code, "cudaStreamCreateWithFlags", error);
   }
   *address = stream;
   return PP_OK;
@@ -404,7 +91,7 @@ event_create (pp_context *context, pp_event **address, pp_error *error)
       cudaEventCreateWithFlags (&event->event, cudaEventDefault);
   if (code != cudaSuccess) {
     free (event);
-    return fail (context, code, "cudaEventCreateWithFlags", error);
+    return pp_cuda_check (context, code, "cudaEventCreateWithFlags", error);
   }
   *address = event;
   return PP_OK;
@@ -426,14 +113,14 @@ event_destroy (pp_event **address)
 static pp_status
 record (pp_stream *stream, pp_event *event, pp_error *error)
 {
-  return check (stream->context, cudaEventRecord (event->event, stream->stream),
-      "cudaEventRecord", error);
+  return pp_cuda_check (stream->context,
+      cudaEventRecord (event->event, stream->stream), "cudaEventRecord", error);
 }
 
 static pp_status
 stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
 {
-  return check (stream->context,
+  return pp_cuda_check (stream->context,
       cudaStreamWaitEvent (stream->stream, event->event, 0),
       "cudaStreamWaitEvent", error);
 }
@@ -441,7 +128,7 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
 static pp_status
 stream_sync (pp_stream *stream, pp_error *error)
 {
-  return check (stream->context, cudaStreamSynchronize (stream->stream),
+  return pp_cuda_check (stream->context, cudaStreamSynchronize (stream->stream),
       "cudaStreamSynchronize", error);
 }
 
@@ -455,7 +142,7 @@ event_query (pp_event *event, bool *passed, pp_error *error)
     cudaGetLastError (); /* it counts as an error there */
     return PP_OK;
   }
-  return check (event->context, code, "cudaEventQuery", error);
+  return pp_cuda_check (event->context, code, "cudaEventQuery", error);
 }
 
 static double
@@ -513,7 +200,7 @@ event_elapsed (
       cudaEventElapsedTime (&milliseconds, from->event, to->event);
 
   *microseconds = (double) milliseconds * 1e3;
-  return check (from->context, code, "cudaEventElapsedTime", error);
+  return pp_cuda_check (from->context, code, "cudaEventElapsedTime", error);
 }
 
 /* The same bytes in fewer, longer rows: where rows follow each other without a
@@ -546,7 +233,7 @@ fail_copy (const pp_context *context, const pp_copy *copy, cudaError_t code,
   return pp_fail (error, PP_DEVICE_FAILED,
       "%s of %zu rows of %zu bytes %s device %d (%s): %s", call,
       copy->rows * copy->boxes, copy->width, copy->up ? "to" : "from",
-      context->index, context->name, reason (code));
+      context->index, context->name, pp_cuda_reason (code));
 }
 
 static cudaError_t
@@ -598,7 +285,8 @@ copy (pp_stream *stream, const pp_copy *wanted, pp_error *error)
 static pp_status
 gather (pp_stream *stream, const pp_gather *planes, pp_error *error)
 {
-  return check (stream->context, pp_cuda_gather (planes, stream->stream),
+  return pp_cuda_check (stream->context,
+      pp_cuda_gather (planes, stream->stream),
       "launching the kernel that gathers rows", error);
 }
 
@@ -623,22 +311,22 @@ launch (pp_stream *stream, const pp_launch *job, pp_error *error)
   return pp_fail (error, PP_DEVICE_FAILED,
       "launching the kernel for %d x %d outputs on device %d (%s): %s",
       job->plan->numbers.content_width, job->plan->numbers.content_height,
-      context->index, context->name, reason (code));
+      context->index, context->name, pp_cuda_reason (code));
 }
 
 const pp_backend pp_backend_cuda = {
   .id = PP_BACKEND_CUDA,
   .name = "cuda",
   .unified = false,
-  .open = open_context,
-  .close = close_context,
-  .describe = describe,
-  .enter = enter,
-  .leave = leave,
-  .host_alloc = host_alloc,
-  .host_free = host_free,
-  .device_alloc = device_alloc,
-  .device_free = device_free,
+  .open = pp_cuda_open,
+  .close = pp_cuda_close,
+  .describe = pp_cuda_describe,
+  .enter = pp_cuda_enter,
+  .leave = pp_cuda_leave,
+  .host_alloc = pp_cuda_host_alloc,
+  .host_free = pp_cuda_host_free,
+  .device_alloc = pp_cuda_device_alloc,
+  .device_free = pp_cuda_device_free,
   .prepare = prepare,
   .stream_create = stream_create,
   .stream_destroy = stream_destroy,
