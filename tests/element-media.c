@@ -199,6 +199,79 @@ GST_START_TEST (test_every_clip) {
 }
 GST_END_TEST
 
+static void
+add_to_digest (GstElement *sink, GstBuffer *tensor, GstPad *pad, gpointer user)
+{
+  GstMapInfo map;
+
+  (void) sink;
+  (void) pad;
+  fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
+  g_checksum_update (user, map.data, (gssize) map.size);
+  gst_buffer_unmap (tensor, &map);
+}
+
+/* The digest of a file's first tensors, or NULL where it cannot be played; to be
+ * freed. offered: the decoder may write to the element's memory. */
+static gchar *
+digest (
+    gint backend, const gchar *file, gboolean offered, const gchar *settings)
+{
+  gchar *path = media_path (file), *text = NULL;
+
+  if (g_file_test (path, G_FILE_TEST_EXISTS)) {
+    GChecksum *checksum = g_checksum_new (G_CHECKSUM_SHA1);
+    GstElement *pipeline = test_launch (backend,
+        "filesrc location=\"%s\" ! decodebin ! identity eos-after=6 "
+        "drop-allocation=%d ! cudapreproc %s ! "
+        "fakesink name=sink sync=false signal-handoffs=true",
+        path, !offered, settings);
+    g_signal_connect (test_element (pipeline, "sink"), "handoff",
+        G_CALLBACK (add_to_digest), checksum);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    GstMessage *message =
+        test_pop (pipeline, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
+      text = g_strdup (g_checksum_get_string (checksum));
+    else
+      is_missing_decoder (message);
+    gst_message_unref (message);
+    test_stop (&pipeline);
+    g_checksum_free (checksum);
+  }
+  g_free (path);
+  return text;
+}
+
+/* The CPU's bits, whatever the backend, the number of streams and the way that
+ * frames take: in the offered memory, or copied. */
+GST_START_TEST (test_same_bits) {
+  static const gchar *const settings[] = {
+    "width=640 height=640 fit=letterbox",
+    "width=512 height=512 fit=letterbox type=float16 layout=nhwc",
+    "width=224 height=224 preset=imagenet",
+    "width=320 height=192 denoise=median method=bicubic channels=bgr",
+  };
+  static const struct {
+    gboolean offered;
+    const gchar *streams;
+  } ways[] = { { TRUE, "streams=1" }, { TRUE, "" }, { FALSE, "" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (clips); i++)
+    for (guint s = 0; s < G_N_ELEMENTS (settings); s++) {
+      gchar *expected = digest (0, clips[i].file, TRUE, settings[s]);
+      for (guint w = 0; w < G_N_ELEMENTS (ways) && expected != NULL; w++) {
+        gchar *line = g_strdup_printf ("%s %s", settings[s], ways[w].streams);
+        gchar *found = digest (__i__, clips[i].file, ways[w].offered, line);
+        fail_unless_equals_string (found, expected);
+        g_free (found);
+        g_free (line);
+      }
+      g_free (expected);
+    }
+}
+GST_END_TEST
+
 /* Decoders write where the device reads. */
 GST_START_TEST (test_decoders_take_the_offer) {
   static const gchar *const files[] = { "bunny_1080p_bt709.mp4",
@@ -302,6 +375,7 @@ static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_every_clip);
+  test_add (tcase, test_same_bits);
   test_add (tcase, test_decoders_take_the_offer);
   test_add (tcase, test_size_changes);
   test_add (tcase, test_orientation_passes);
