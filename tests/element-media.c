@@ -199,45 +199,71 @@ GST_START_TEST (test_every_clip) {
 }
 GST_END_TEST
 
+/* Tensors that a digest is made of: enough for every slot to be used again. */
+#define DIGESTED 12
+
+typedef struct {
+  GChecksum *checksum;
+  gint tensors; /* atomic */
+} Digest;
+
 static void
 add_to_digest (GstElement *sink, GstBuffer *tensor, GstPad *pad, gpointer user)
 {
+  Digest *digest = user;
   GstMapInfo map;
 
   (void) sink;
   (void) pad;
+  if (g_atomic_int_get (&digest->tensors) == DIGESTED)
+    return;
   fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
-  g_checksum_update (user, map.data, (gssize) map.size);
+  g_checksum_update (digest->checksum, map.data, (gssize) map.size);
   gst_buffer_unmap (tensor, &map);
+  g_atomic_int_inc (&digest->tensors);
+}
+
+/* Until enough tensors came or the file ended. FALSE where nothing here decodes
+ * it. */
+static gboolean
+wait_for_digest (GstElement *pipeline, Digest *digest)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = NULL;
+
+  while (message == NULL && g_atomic_int_get (&digest->tensors) < DIGESTED)
+    message = gst_bus_timed_pop_filtered (
+        bus, GST_MSECOND, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  gst_object_unref (bus);
+  const gboolean played = message == NULL ||
+      GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS ||
+      !is_missing_decoder (message);
+  gst_clear_message (&message);
+  return played;
 }
 
 /* The digest of a file's first tensors, or NULL where it cannot be played; to be
  * freed. offered: the decoder may write to the element's memory. */
 static gchar *
-digest (
+digest_of (
     gint backend, const gchar *file, gboolean offered, const gchar *settings)
 {
   gchar *path = media_path (file), *text = NULL;
 
   if (g_file_test (path, G_FILE_TEST_EXISTS)) {
-    GChecksum *checksum = g_checksum_new (G_CHECKSUM_SHA1);
+    Digest digest = { g_checksum_new (G_CHECKSUM_SHA1), 0 };
     GstElement *pipeline = test_launch (backend,
-        "filesrc location=\"%s\" ! decodebin ! identity eos-after=6 "
-        "drop-allocation=%d ! cudapreproc %s ! "
-        "fakesink name=sink sync=false signal-handoffs=true",
+        "filesrc location=\"%s\" ! decodebin ! identity drop-allocation=%d ! "
+        "cudapreproc %s ! fakesink name=sink sync=false signal-handoffs=true",
         path, !offered, settings);
     g_signal_connect (test_element (pipeline, "sink"), "handoff",
-        G_CALLBACK (add_to_digest), checksum);
+        G_CALLBACK (add_to_digest), &digest);
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
-    GstMessage *message =
-        test_pop (pipeline, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-    if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS)
-      text = g_strdup (g_checksum_get_string (checksum));
-    else
-      is_missing_decoder (message);
-    gst_message_unref (message);
+    const gboolean played = wait_for_digest (pipeline, &digest);
     test_stop (&pipeline);
-    g_checksum_free (checksum);
+    if (played)
+      text = g_strdup (g_checksum_get_string (digest.checksum));
+    g_checksum_free (digest.checksum);
   }
   g_free (path);
   return text;
@@ -259,11 +285,12 @@ GST_START_TEST (test_same_bits) {
 
   for (guint i = 0; i < G_N_ELEMENTS (clips); i++)
     for (guint s = 0; s < G_N_ELEMENTS (settings); s++) {
-      gchar *expected = digest (0, clips[i].file, TRUE, settings[s]);
+      gchar *expected = digest_of (0, clips[i].file, TRUE, settings[s]);
       for (guint w = 0; w < G_N_ELEMENTS (ways) && expected != NULL; w++) {
         gchar *line = g_strdup_printf ("%s %s", settings[s], ways[w].streams);
-        gchar *found = digest (__i__, clips[i].file, ways[w].offered, line);
-        fail_unless_equals_string (found, expected);
+        gchar *found = digest_of (__i__, clips[i].file, ways[w].offered, line);
+        fail_unless (g_strcmp0 (found, expected) == 0, "%s: %s: other bits",
+            clips[i].file, line);
         g_free (found);
         g_free (line);
       }
