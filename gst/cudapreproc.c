@@ -57,7 +57,7 @@ struct _GstCudaPreproc {
   gint opened_backend, opened_id;
   pp_device_options opened;
 
-  gint failed; /* atomic: an error has been posted since start */
+  GstPpErrorGate errors;
   GstPpMonitor *monitor;
 
   /* The streaming thread's. */
@@ -83,27 +83,19 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 #define gst_cuda_preproc_parent_class parent_class
 G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
 
-/* The first failure since start is the one the user sees. */
-static gboolean
-may_post (GstCudaPreproc *self)
-{
-  return g_atomic_int_compare_and_exchange (&self->failed, FALSE, TRUE);
-}
-
 static void
 post_engine_error (GstCudaPreproc *self, const pp_error *error)
 {
-  if (may_post (self))
-    gst_pp_error_post (GST_ELEMENT_CAST (self),
-        gst_pp_fault_from_status (error->status), "%s", error->text);
+  gst_pp_error_gate_post (&self->errors, GST_ELEMENT_CAST (self),
+      gst_pp_fault_from_status (error->status), error->text);
 }
 
 /* Takes reason. */
 static void
 post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
 {
-  if (may_post (self))
-    gst_pp_error_post (GST_ELEMENT_CAST (self), fault, "%s", reason);
+  gst_pp_error_gate_post (
+      &self->errors, GST_ELEMENT_CAST (self), fault, reason);
   g_free (reason);
 }
 
@@ -287,6 +279,24 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   return GST_FLOW_OK;
 }
 
+/* The base class is about to renegotiate. What is held has the old caps; where
+ * downstream takes them no longer, it is lost, but the stream goes on. */
+static void
+drain_for_reconfigure (GstCudaPreproc *self)
+{
+  const guint held = self->held.buffers.length;
+
+  gst_pp_held_drain (&self->held);
+  if (self->held.flow != GST_FLOW_NOT_NEGOTIATED)
+    return;
+  gst_pp_held_take_flow (&self->held);
+  GST_ELEMENT_WARNING (self, CORE, NEGOTIATION,
+      ("Downstream changed what it takes while %u tensors were held back; "
+       "those it did not take are lost",
+          held),
+      ("Set async-depth=0 where pads are linked anew while playing."));
+}
+
 static GstFlowReturn
 gst_cuda_preproc_submit_input_buffer (
     GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
@@ -294,9 +304,8 @@ gst_cuda_preproc_submit_input_buffer (
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_SOURCE);
-  /* The base class is about to renegotiate. */
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    gst_pp_held_drain (&self->held);
+    drain_for_reconfigure (self);
   if (self->held.flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
     return gst_pp_held_take_flow (&self->held);
@@ -439,7 +448,8 @@ gst_cuda_preproc_set_caps (
   if (!gst_video_info_from_caps (&self->plans.info, incaps)) {
     g_autofree gchar *text = gst_caps_to_string (incaps);
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
-        g_strdup_printf ("Caps are not video: %s", text));
+        g_strdup_printf (
+            "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
   if (!gst_pp_tensor_from_caps (outcaps, &wish, &self->plans.tensor, &reason)) {
@@ -561,8 +571,12 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
     return handle_caps (self, event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-    if (pp_device_drain (self->device, NULL) != PP_OK) {
-      /* The error has been posted; the stream did not end well. */
+    pp_error error;
+
+    if (pp_device_drain (self->device, &error) != PP_OK)
+      post_engine_error (self, &error);
+    if (gst_pp_error_gate_has_posted (&self->errors)) {
+      /* The stream did not end well. */
       gst_event_unref (event);
       return FALSE;
     }
@@ -620,7 +634,7 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  g_atomic_int_set (&self->failed, FALSE);
+  gst_pp_error_gate_open (&self->errors);
   if (!device_is_current (self)) {
     close_device (self);
     if (!open_device (self))
@@ -652,7 +666,7 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
   if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
-    g_atomic_int_set (&self->failed, FALSE);
+    gst_pp_error_gate_open (&self->errors);
     if (!open_device (self))
       return GST_STATE_CHANGE_FAILURE;
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
@@ -675,6 +689,11 @@ gst_cuda_preproc_set_property (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  if ((pspec->flags & GST_PARAM_MUTABLE_PLAYING) == 0 &&
+      GST_STATE (self) > GST_STATE_READY) {
+    GST_WARNING_OBJECT (self, "%s can be set only up to READY", pspec->name);
+    return;
+  }
   GST_OBJECT_LOCK (self);
   gst_pp_settings_set (&self->pending, id, value);
   GST_OBJECT_UNLOCK (self);
@@ -723,6 +742,7 @@ gst_cuda_preproc_finalize (GObject *object)
   gst_pp_settings_clear (&self->settings);
   gst_pp_plan_cache_finish (&self->plans);
   gst_pp_monitor_free (self->monitor);
+  gst_pp_error_gate_clear (&self->errors);
   g_free (self->device_name);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -793,6 +813,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_settings_init (&self->pending);
   gst_pp_settings_init (&self->settings);
   gst_pp_plan_cache_init (&self->plans);
+  gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new ();
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));

@@ -9,7 +9,7 @@ static const struct {
 } faults[GST_PP_N_FAULTS] = {
   [GST_PP_FAULT_SETTINGS] = { gst_library_error_quark,
       GST_LIBRARY_ERROR_SETTINGS,
-      "Set the property to a value that gst-inspect-1.0 cudapreproc allows." },
+      "Change the property, or what it does not go with." },
   [GST_PP_FAULT_NEGOTIATION] = { gst_core_error_quark,
       GST_CORE_ERROR_NEGOTIATION,
       "Make the caps and the element's properties agree, or leave one open." },
@@ -18,8 +18,8 @@ static const struct {
       "caps." },
   [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NOT_FOUND,
-      "Install or repair the NVIDIA driver, choose another cuda-device-id, or "
-      "use backend=cpu." },
+      "Install what is missing (the NVIDIA driver, or the CUDA toolkit before "
+      "building), choose another cuda-device-id, or use backend=cpu." },
   [GST_PP_FAULT_NO_MEMORY] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NO_SPACE_LEFT,
       "Use smaller frames, fewer streams or fewer elements." },
@@ -42,6 +42,48 @@ gst_pp_error_post (
   gst_element_message_full (element, GST_MESSAGE_ERROR, faults[fault].domain (),
       faults[fault].code, text, g_strdup (faults[fault].remedy), __FILE__,
       GST_FUNCTION, __LINE__);
+}
+
+void
+gst_pp_error_gate_init (GstPpErrorGate *gate)
+{
+  g_rec_mutex_init (&gate->lock);
+  gate->posted = FALSE;
+}
+
+void
+gst_pp_error_gate_clear (GstPpErrorGate *gate)
+{
+  g_rec_mutex_clear (&gate->lock);
+}
+
+void
+gst_pp_error_gate_post (GstPpErrorGate *gate, GstElement *element,
+    GstPpFault fault, const gchar *text)
+{
+  g_rec_mutex_lock (&gate->lock);
+  const gboolean first = !gate->posted;
+  gate->posted = TRUE;
+  if (first)
+    gst_pp_error_post (element, fault, "%s", text);
+  g_rec_mutex_unlock (&gate->lock);
+}
+
+gboolean
+gst_pp_error_gate_has_posted (GstPpErrorGate *gate)
+{
+  g_rec_mutex_lock (&gate->lock);
+  const gboolean posted = gate->posted;
+  g_rec_mutex_unlock (&gate->lock);
+  return posted;
+}
+
+void
+gst_pp_error_gate_open (GstPpErrorGate *gate)
+{
+  g_rec_mutex_lock (&gate->lock);
+  gate->posted = FALSE;
+  g_rec_mutex_unlock (&gate->lock);
 }
 
 GstPpFault

@@ -28,6 +28,23 @@ typedef enum {
 void gst_pp_error_post (GstElement *element, GstPpFault fault,
     const gchar *format, ...) G_GNUC_PRINTF (3, 4);
 
+/* The first error of an element since its start is the one that the user sees;
+ * what follows from it is not posted. Any thread. */
+typedef struct {
+  GRecMutex lock; /* held while an error is posted */
+  gboolean posted;
+} GstPpErrorGate;
+
+void gst_pp_error_gate_init (GstPpErrorGate *gate);
+void gst_pp_error_gate_clear (GstPpErrorGate *gate);
+/* Posts text, unless there was one. Returns when the first is posted: what other
+ * elements post because of it comes later. */
+void gst_pp_error_gate_post (GstPpErrorGate *gate, GstElement *element,
+    GstPpFault fault, const gchar *text);
+gboolean gst_pp_error_gate_has_posted (GstPpErrorGate *gate);
+/* The next error is a first one again. */
+void gst_pp_error_gate_open (GstPpErrorGate *gate);
+
 /* The fault that a status of the engine, not PP_OK, stands for. */
 GstPpFault gst_pp_fault_from_status (pp_status status);
 

@@ -40,6 +40,12 @@ push_one (GstPpHeld *held)
   return flow;
 }
 
+static void
+discard (GstPpHeld *held)
+{
+  g_queue_clear_full (&held->buffers, (GDestroyNotify) gst_buffer_unref);
+}
+
 GstFlowReturn
 gst_pp_held_push (GstPpHeld *held, guint keep)
 {
@@ -47,13 +53,9 @@ gst_pp_held_push (GstPpHeld *held, guint keep)
 
   while (flow == GST_FLOW_OK && held->buffers.length > keep)
     flow = push_one (held);
+  if (flow != GST_FLOW_OK)
+    discard (held);
   return flow;
-}
-
-static void
-discard (GstPpHeld *held)
-{
-  g_queue_clear_full (&held->buffers, (GDestroyNotify) gst_buffer_unref);
 }
 
 void
@@ -70,10 +72,8 @@ gst_pp_held_drain (GstPpHeld *held)
   /* What makes us drain has just come from upstream. */
   gst_pp_pace_count (&held->pace, GST_PP_PLACE_SOURCE);
   const GstFlowReturn flow = gst_pp_held_push (held, 0);
-  if (flow != GST_FLOW_OK) {
+  if (flow != GST_FLOW_OK)
     held->flow = flow;
-    discard (held);
-  }
 }
 
 GstFlowReturn

@@ -23,7 +23,7 @@ void gst_pp_held_init (GstPpHeld *held, GstPad *pad);
 /* Takes buffer. */
 void gst_pp_held_add (GstPpHeld *held, GstBuffer *buffer);
 /* Pushes the oldest until no more than keep are held. When downstream does not
- * take one, it will not take the later ones either. */
+ * take one, the later ones are discarded: they would leave a gap. */
 GstFlowReturn gst_pp_held_push (GstPpHeld *held, guint keep);
 /* Before anything that must come after the frames: pushes all. What downstream
  * answers is for the next frame to return. */

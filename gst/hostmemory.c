@@ -165,7 +165,7 @@ allocate (GstPpAllocator *allocator, gsize size, GstAllocationParams *params,
   void *block = pp_arena_alloc (allocator->arena, block_size, error);
 
   if (block == NULL) {
-    GST_ERROR_OBJECT (allocator, "%s", error->text);
+    GST_WARNING_OBJECT (allocator, "%s", error->text);
     return NULL;
   }
 
@@ -186,13 +186,18 @@ allocate (GstPpAllocator *allocator, gsize size, GstAllocationParams *params,
   return GST_MEMORY_CAST (memory);
 }
 
+/* Pinned memory is scarcer than memory: frames that get none are staged. */
 static GstMemory *
 gst_pp_allocator_alloc (
     GstAllocator *allocator, gsize size, GstAllocationParams *params)
 {
+  GstPpAllocator *self = GST_PP_ALLOCATOR (allocator);
   pp_error error;
+  GstMemory *memory = allocate (self, size, params, &error);
 
-  return allocate (GST_PP_ALLOCATOR (allocator), size, params, &error);
+  if (memory == NULL && self->backend != PP_BACKEND_CPU)
+    memory = gst_allocator_alloc (NULL, size, params);
+  return memory;
 }
 
 static void

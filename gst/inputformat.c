@@ -106,6 +106,17 @@ gst_pp_format_from_video_info (
       fill_colour (info, format, reason);
 }
 
+/* Of any number: GStreamer has no name for some, and complains about 0. */
+static const gchar *
+format_name (GstVideoFormat format)
+{
+  const gchar *name = format != GST_VIDEO_FORMAT_UNKNOWN
+      ? gst_video_format_to_string (format)
+      : NULL;
+
+  return name != NULL ? name : "an unknown format";
+}
+
 /* gst_video_frame_map asserts what it expects of a meta; a wrong meta is the
  * sender's fault and must be an error instead. */
 static gboolean
@@ -119,8 +130,8 @@ check_meta (const GstVideoInfo *info, const GstVideoMeta *meta, gchar **reason)
 
   *reason = g_strdup_printf ("GstVideoMeta describes %s %ux%u with %u planes, "
                              "but the caps say %s %dx%d with %u",
-      gst_video_format_to_string (meta->format), meta->width, meta->height,
-      meta->n_planes, GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+      format_name (meta->format), meta->width, meta->height, meta->n_planes,
+      GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
       GST_VIDEO_INFO_HEIGHT (info), GST_VIDEO_INFO_N_PLANES (info));
   return FALSE;
 }
@@ -133,7 +144,8 @@ fill_view (GstPpInput *input, gchar **reason)
   for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (frame); p++) {
     const gint stride = GST_VIDEO_FRAME_PLANE_STRIDE (frame, p);
     if (stride < 0) {
-      *reason = g_strdup_printf ("stride of plane %u is %d", p, stride);
+      *reason = g_strdup_printf (
+          "stride of plane %u is %d, must not be negative", p, stride);
       return FALSE;
     }
     input->view.plane[p] = GST_VIDEO_FRAME_PLANE_DATA (frame, p);
@@ -240,11 +252,19 @@ gst_pp_input_check (
 
     if (extent.height == 0)
       continue;
-    const gsize needed = ((gsize) extent.y + extent.height - 1) * stride +
-        extent.x + extent.width;
+    const gsize row = (gsize) extent.x + extent.width;
+    const gsize needed = ((gsize) extent.y + extent.height - 1) * stride + row;
     const gsize available =
         (gsize) (map->data + map->size - input->view.plane[p]);
-    if (stride < (gsize) extent.x + extent.width || available < needed) {
+    if (stride < row) {
+      *reason =
+          g_strdup_printf ("stride of plane %u of %s %dx%d is %" G_GSIZE_FORMAT
+                           ", but its rows take %" G_GSIZE_FORMAT " bytes",
+              p, GST_VIDEO_INFO_NAME (&input->frame.info), input->width,
+              input->height, stride, row);
+      return FALSE;
+    }
+    if (available < needed) {
       *reason = g_strdup_printf ("buffer is too short: plane %u of %s %dx%d "
                                  "with stride %" G_GSIZE_FORMAT
                                  " takes %" G_GSIZE_FORMAT

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "inputformat.h"
+#include "presets.h"
 
 void
 gst_pp_plan_cache_init (GstPpPlanCache *cache)
@@ -28,6 +29,20 @@ gst_pp_plan_cache_finish (GstPpPlanCache *cache)
   gst_pp_settings_clear (&cache->settings);
 }
 
+/* So that nobody looks for a setting that the preset made. */
+static void
+name_preset (const GstPpPlanCache *cache, GstPpFault fault, gchar **reason)
+{
+  const gint preset = cache->settings.preset;
+  gchar *text = *reason;
+
+  if (fault != GST_PP_FAULT_SETTINGS || preset == GST_PP_PRESET_NONE)
+    return;
+  *reason = g_strdup_printf ("%s (preset=%s sets what is not set otherwise)",
+      text, gst_pp_preset_values ()[preset].value_nick);
+  g_free (text);
+}
+
 static pp_plan *
 make_plan (GstPpPlanCache *cache, gint width, gint height,
     const pp_rect *picture, GstPpFault *fault, gchar **reason)
@@ -41,8 +56,10 @@ make_plan (GstPpPlanCache *cache, gint width, gint height,
     return NULL;
   *fault = GST_PP_FAULT_SETTINGS;
   if (!gst_pp_settings_to_spec (
-          &cache->settings, &cache->tensor, &spec, reason))
+          &cache->settings, &cache->tensor, &spec, reason)) {
+    name_preset (cache, *fault, reason);
     return NULL;
+  }
 
   format.width = width;
   format.height = height;
@@ -50,6 +67,7 @@ make_plan (GstPpPlanCache *cache, gint width, gint height,
   if (plan == NULL) {
     *fault = gst_pp_fault_from_status (error.status);
     *reason = g_strdup (error.text);
+    name_preset (cache, *fault, reason);
   }
   return plan;
 }

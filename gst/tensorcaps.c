@@ -53,6 +53,23 @@ is_open_framerate (const GValue *value)
           gst_value_get_fraction_numerator (value) == 0);
 }
 
+/* What caps has of the other's framerate. One that is none, text for one, is as
+ * if it were not there: so does GstVideoInfo take it. */
+static void
+keep_framerate (GstCaps *caps, const GValue *framerate)
+{
+  const GValue *possible =
+      gst_structure_get_value (gst_caps_get_structure (caps, 0), "framerate");
+  GValue common = G_VALUE_INIT;
+
+  if (possible == NULL) {
+    gst_caps_set_value (caps, "framerate", framerate);
+  } else if (gst_value_intersect (&common, framerate, possible)) {
+    gst_caps_set_value (caps, "framerate", &common);
+    g_value_unset (&common);
+  }
+}
+
 GstCaps *
 gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
     const GstCaps *other_template)
@@ -66,7 +83,7 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
 
     if (framerate != NULL &&
         (direction == GST_PAD_SINK || !is_open_framerate (framerate)))
-      gst_caps_set_value (other, "framerate", framerate);
+      keep_framerate (other, framerate);
     result = gst_caps_merge (result, other);
   }
   return result;
@@ -192,25 +209,27 @@ typedef gboolean (*ReadFunc) (const gchar *text, const GstPpTensorWish *wish,
 
 /* The first value of a field, a string or a list of strings, that agrees. */
 static const gchar *
-read_field (const GValue *value, ReadFunc read, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, gchar **reason)
+read_field (const GValue *value, const gchar *name, ReadFunc read,
+    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason)
 {
   const gboolean is_list = GST_VALUE_HOLDS_LIST (value);
   const guint size = is_list ? gst_value_list_get_size (value) : 1;
 
   for (guint i = 0; i < size; i++) {
     const GValue *item = is_list ? gst_value_list_get_value (value, i) : value;
+    const gchar *text =
+        G_VALUE_HOLDS_STRING (item) ? g_value_get_string (item) : NULL;
     g_autofree gchar *why = NULL;
 
-    if (!G_VALUE_HOLDS_STRING (item))
-      continue;
-    if (read (g_value_get_string (item), wish, tensor, &why)) {
+    if (text != NULL && read (text, wish, tensor, &why)) {
       g_clear_pointer (reason, g_free);
-      return g_value_get_string (item);
+      return text;
     }
     if (*reason == NULL)
       *reason = g_steal_pointer (&why);
   }
+  if (*reason == NULL)
+    *reason = g_strdup_printf ("%s that are not text", name);
   return NULL;
 }
 
@@ -225,11 +244,12 @@ read_structure (const GstStructure *structure, const GstPpTensorWish *wish,
 
   *dimensions = NULL;
   if (types != NULL &&
-      read_field (types, read_type, wish, tensor, reason) == NULL)
+      read_field (types, "types", read_type, wish, tensor, reason) == NULL)
     return FALSE;
   if (shape == NULL)
     return TRUE;
-  *dimensions = read_field (shape, read_dimensions, wish, tensor, reason);
+  *dimensions =
+      read_field (shape, "dimensions", read_dimensions, wish, tensor, reason);
   return *dimensions != NULL;
 }
 
@@ -261,35 +281,52 @@ spell_dimensions (const GstPpTensor *tensor)
       "%d:%d:%d:1", dimensions[0], dimensions[1], dimensions[2]);
 }
 
+/* The candidate with what it leaves open filled in; spelling: its own of the
+ * dimensions, or NULL. NULL where a field of others cannot be fixed: an empty
+ * list has no value to take. */
+static GstCaps *
+fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
+    const gchar *spelling, const GstStructure *video)
+{
+  GstStructure *chosen =
+      gst_structure_copy (gst_caps_get_structure (candidates, i));
+  g_autofree gchar *dimensions =
+      spelling ? g_strdup (spelling) : spell_dimensions (tensor);
+  gint fps_n = 0, fps_d = 1;
+
+  gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d);
+  gst_structure_set (chosen, "types", G_TYPE_STRING, type_names[tensor->type],
+      "dimensions", G_TYPE_STRING, dimensions, NULL);
+  gst_structure_fixate_field_nearest_fraction (
+      chosen, "framerate", fps_n, fps_d);
+  GstCaps *caps = gst_caps_new_full (chosen, NULL);
+  gst_caps_set_features (
+      caps, 0, gst_caps_features_copy (gst_caps_get_features (candidates, i)));
+  caps = gst_caps_fixate (caps);
+  if (!gst_caps_is_fixed (caps))
+    gst_clear_caps (&caps);
+  return caps;
+}
+
 GstCaps *
 gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorWish *wish, const GstCaps *sink_caps, gchar **reason)
 {
   const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
-  gint fps_n = 0, fps_d = 1;
 
-  gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d);
   for (guint i = 0; i < gst_caps_get_size (candidates); i++) {
-    const GstStructure *candidate = gst_caps_get_structure (candidates, i);
     GstPpTensor tensor;
-    const gchar *dimensions;
+    const gchar *spelling;
 
     fill_open (&tensor, wish, video);
-    if (!read_structure (candidate, wish, &tensor, &dimensions, reason))
+    if (!read_structure (gst_caps_get_structure (candidates, i), wish, &tensor,
+            &spelling, reason))
       continue;
-    g_clear_pointer (reason, g_free);
-
-    GstStructure *chosen = gst_structure_copy (candidate);
-    g_autofree gchar *spelling =
-        dimensions ? g_strdup (dimensions) : spell_dimensions (&tensor);
-    gst_structure_set (chosen, "types", G_TYPE_STRING, type_names[tensor.type],
-        "dimensions", G_TYPE_STRING, spelling, NULL);
-    gst_structure_fixate_field_nearest_fraction (
-        chosen, "framerate", fps_n, fps_d);
-    GstCaps *caps = gst_caps_new_full (chosen, NULL);
-    gst_caps_set_features (caps, 0,
-        gst_caps_features_copy (gst_caps_get_features (candidates, i)));
-    return gst_caps_fixate (caps);
+    GstCaps *caps = fill_candidate (candidates, i, &tensor, spelling, video);
+    if (caps != NULL) {
+      g_clear_pointer (reason, g_free);
+      return caps;
+    }
   }
   if (*reason == NULL)
     *reason = g_strdup ("nothing that this element can send");

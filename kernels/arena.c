@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "process.h"
+
 /* Kept even if less than that was ever in use. */
 #define KEEP_AT_LEAST ((size_t) 64 << 20)
 
@@ -22,6 +24,7 @@ struct free_block {
 struct pp_arena {
   const pp_backend *backend;
   pp_context *context;
+  pid_t process;
   int32_t references; /* atomic */
   pthread_mutex_t lock;
   struct free_block *kept; /* most recently freed first */
@@ -51,6 +54,7 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
     return NULL;
   }
   arena->backend = backend;
+  arena->process = getpid ();
   arena->references = 1;
   pthread_mutex_init (&arena->lock, NULL);
   return arena;
@@ -98,6 +102,12 @@ pp_arena_context (pp_arena *arena)
   return arena->context;
 }
 
+pid_t
+pp_arena_process (const pp_arena *arena)
+{
+  return arena->process;
+}
+
 /* Under the lock. */
 static void *
 take_kept (pp_arena *arena, size_t size)
@@ -139,6 +149,10 @@ pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error)
 {
   const size_t rounded = block_size (size);
 
+  if (pp_is_foreign (arena->process)) {
+    pp_fail_foreign (arena->process, error);
+    return NULL;
+  }
   pthread_mutex_lock (&arena->lock);
   void *block = take_kept (arena, rounded);
   arena->used_size += rounded;
@@ -167,7 +181,7 @@ pp_arena_free (pp_arena *arena, void *memory, size_t size)
 {
   struct free_block *block = memory;
 
-  if (block == NULL)
+  if (block == NULL || pp_is_foreign (arena->process))
     return;
   pthread_mutex_lock (&arena->lock);
   block->size = block_size (size);

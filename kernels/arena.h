@@ -5,6 +5,8 @@
 #ifndef PP_ARENA_H
 #define PP_ARENA_H
 
+#include <sys/types.h>
+
 #include "backend.h"
 
 /* Opens the backend's device index. NULL with the backend's error. */
@@ -12,5 +14,7 @@ pp_arena *pp_arena_new (const pp_backend *backend, int index, pp_error *error);
 
 /* Lives as long as the arena. */
 pp_context *pp_arena_context (pp_arena *arena);
+/* Where it was made. In a fork of that, nothing is allocated or freed. */
+pid_t pp_arena_process (const pp_arena *arena);
 
 #endif

@@ -111,7 +111,9 @@ typedef struct pp_backend {
 
   /* Wait for all work of the stream, or for an event that has been recorded. */
   pp_status (*stream_sync) (pp_stream *stream, pp_error *error);
-  pp_status (*event_wait) (pp_event *event, pp_error *error);
+  /* alone: nothing else is under way, so the wait is all that a frame's latency
+   * is made of; else being late by some microseconds costs nothing. */
+  pp_status (*event_wait) (pp_event *event, bool alone, pp_error *error);
   /* Whether a recorded event has passed. */
   pp_status (*event_query) (pp_event *event, bool *passed, pp_error *error);
   /* Microseconds between two events that passed; negative if to was first. */

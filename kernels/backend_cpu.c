@@ -97,8 +97,9 @@ event_wait_for (pp_event *event, uint64_t count)
 }
 
 static pp_status
-event_wait (pp_event *event, pp_error *error)
+event_wait (pp_event *event, bool alone, pp_error *error)
 {
+  (void) alone;
   pthread_mutex_lock (&event->lock);
   while (event->passed < event->recorded)
     pthread_cond_wait (&event->cond, &event->lock);

@@ -13,13 +13,18 @@
 #include "kernel_cuda.h"
 #include "median_cuda.h"
 
-/* event_wait: polls for this long before it sleeps, microseconds. */
-#define POLL_TIME 200
-/* with this pause between polls, microseconds, */
-#define POLL_PAUSE 2
-/* and then sleeps for this part of the time waited so far, but never longer. */
-#define SLEEP_PART 8
-#define LONGEST_SLEEP 1000
+/* event_wait: microseconds between two looks, when a frame is alone, */
+#define ALONE_PAUSE 1
+/* when others are under way, for each context of the process, */
+#define SHARED_PAUSE 8
+/* and at most. */
+#define LONGEST_PAUSE 1000
+/* A pause from this on is slept through, microseconds. */
+#define WORTH_SLEEPING 20
+/* Who has waited this long, microseconds, waits behind others, and looks again
+ * after this part of the time. */
+#define LONG_WAIT 200
+#define LONG_WAIT_PART 8
 
 struct pp_stream {
   pp_context *context;
@@ -159,15 +164,15 @@ now (void)
  * Blocking events put an interrupt behind every stage of every frame and wake
  * up tens of microseconds late, as long as half a frame's way.
  *
- * So: polling, giving way to other threads in between, for about the time that
- * one frame takes on a device that does nothing else; that keeps its latency.
- * Not without pause: each query takes locks of the driver that whoever queues
- * the next frame needs too. Then sleeping for a part of the time waited so far:
- * who waits that long waits behind other frames, and a wait that is longer by an
- * eighth, after which a number of events have passed, costs no throughput. */
+ * So: polling, with pauses. Each look takes locks of the driver that whoever
+ * queues the next frame needs too; looks without pause from eight elements left
+ * one sixth of the rate of one. A frame that is alone is looked at as often as
+ * its latency wants. Where others are under way, being late costs nothing, and
+ * all elements together look as often as one. */
 static pp_status
-event_wait (pp_event *event, pp_error *error)
+event_wait (pp_event *event, bool alone, pp_error *error)
 {
+  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_contexts ();
   const double start = now ();
 
   for (;;) {
@@ -175,19 +180,21 @@ event_wait (pp_event *event, pp_error *error)
     const pp_status status = event_query (event, &passed, error);
     if (status != PP_OK || passed)
       return status;
-    const double asked = now ();
-    const double waited = asked - start;
-    if (waited < POLL_TIME) {
-      do
-        sched_yield ();
-      while (now () - asked < POLL_PAUSE);
+
+    const double looked = now (), waited = looked - start;
+    double pause = least;
+    if (waited > LONG_WAIT && pause < waited / LONG_WAIT_PART)
+      pause = waited / LONG_WAIT_PART;
+    if (pause > LONGEST_PAUSE)
+      pause = LONGEST_PAUSE;
+    if (pause >= WORTH_SLEEPING) {
+      const struct timespec time = { .tv_nsec = (long) (pause * 1e3) };
+      nanosleep (&time, NULL);
       continue;
     }
-    double sleep = waited / SLEEP_PART;
-    if (sleep > LONGEST_SLEEP)
-      sleep = LONGEST_SLEEP;
-    const struct timespec time = { .tv_nsec = (long) (sleep * 1e3) };
-    nanosleep (&time, NULL);
+    do
+      sched_yield ();
+    while (now () - looked < pause);
   }
 }
 

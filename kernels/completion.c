@@ -72,19 +72,30 @@ release_passed_inputs (pp_device *device, pp_job *job)
   }
 }
 
+/* Whether there is no other job. */
+static bool
+is_alone (pp_device *device)
+{
+  pthread_mutex_lock (&device->lock);
+  const bool alone = device->unfinished == 1;
+  pthread_mutex_unlock (&device->lock);
+  return alone;
+}
+
 /* Waits for the job's stages, releasing its input on the way. */
 static pp_status
 wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-  pp_status status = backend->event_wait (input_event (device, job), error);
+  pp_status status =
+      backend->event_wait (input_event (device, job), is_alone (device), error);
 
   if (status != PP_OK)
     return status;
   pp_job_release_input (job);
   release_passed_inputs (device, job);
-  status =
-      backend->event_wait (device->slot[job->slot].event[PP_STAGE_DONE], error);
+  status = backend->event_wait (
+      device->slot[job->slot].event[PP_STAGE_DONE], is_alone (device), error);
   if (status == PP_OK)
     status = read_times (device, job, error);
   return status;
@@ -93,19 +104,14 @@ wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
 static void
 complete (pp_device *device, pp_job *job)
 {
-  const pp_backend *backend = device->backend;
   pp_error error = job->error;
-  const pp_status entered = backend->enter (device->context, &error);
-  pp_status status = entered;
+  const pp_status status = error.status == PP_OK
+      ? wait_for_stages (device, job, &error)
+      : error.status;
 
-  if (status == PP_OK)
-    status = job->error.status;
-  if (status == PP_OK)
-    status = wait_for_stages (device, job, &error);
   if (status != PP_OK) {
     /* What was queued before the failure may still be reading and writing. */
-    if (entered == PP_OK)
-      backend->stream_sync (device->lane[job->info.stream].stream, NULL);
+    device->backend->stream_sync (device->lane[job->info.stream].stream, NULL);
     job->error = error;
     pthread_mutex_lock (&device->lock);
     if (device->error.status == PP_OK)
@@ -115,20 +121,12 @@ complete (pp_device *device, pp_job *job)
     pp_streams_measure (device, &job->info.times);
   }
   pp_job_end (job);
-  if (entered == PP_OK)
-    backend->leave (device->context);
 }
 
-static void *
-completion_thread (void *data)
+/* With the device's lock held. */
+static void
+complete_all (pp_device *device)
 {
-  pp_device *device = data;
-
-#ifdef __linux__
-  /* Sleeps of the backend's waits are short: end them in time, nanoseconds. */
-  prctl (PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-#endif
-  pthread_mutex_lock (&device->lock);
   for (;;) {
     while (device->first != NULL ? device->first->state != PP_JOB_QUEUED
                                  : !device->quit)
@@ -148,7 +146,30 @@ completion_thread (void *data)
     pp_job_unref (&job);
     pthread_mutex_lock (&device->lock);
   }
+}
+
+/* Enters the context before there is a job: where that failed, nobody could wait
+ * for what the device does with the job's memory. */
+static void *
+completion_thread (void *data)
+{
+  pp_device *device = data;
+  pp_error error = { 0 };
+
+#ifdef __linux__
+  /* Sleeps of the backend's waits are short: end them in time, nanoseconds. */
+  prctl (PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+#endif
+  const pp_status entered = device->backend->enter (device->context, &error);
+  pthread_mutex_lock (&device->lock);
+  device->error = error;
+  device->thread_entered = true;
+  pthread_cond_broadcast (&device->changed);
+  if (entered == PP_OK)
+    complete_all (device);
   pthread_mutex_unlock (&device->lock);
+  if (entered == PP_OK)
+    device->backend->leave (device->context);
   return NULL;
 }
 
@@ -161,7 +182,11 @@ pp_completion_start (pp_device *device, pp_error *error)
   if (code != 0)
     return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
   device->thread_started = true;
-  return PP_OK;
+  pthread_mutex_lock (&device->lock);
+  while (!device->thread_entered)
+    pthread_cond_wait (&device->changed, &device->lock);
+  pthread_mutex_unlock (&device->lock);
+  return pp_device_error (device, error);
 }
 
 void

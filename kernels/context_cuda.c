@@ -209,6 +209,15 @@ probe (pp_context *context, pp_error *error)
   return status;
 }
 
+/* Atomic. */
+static int open_contexts;
+
+int
+pp_cuda_contexts (void)
+{
+  return __atomic_load_n (&open_contexts, __ATOMIC_RELAXED);
+}
+
 void
 pp_cuda_close (pp_context **address)
 {
@@ -217,6 +226,7 @@ pp_cuda_close (pp_context **address)
   *address = NULL;
   if (context == NULL)
     return;
+  __atomic_fetch_sub (&open_contexts, 1, __ATOMIC_RELAXED);
   if (context->primary != NULL && getpid () == context->pid)
     context->driver.release (context->device);
   free (context);
@@ -232,6 +242,7 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
     return pp_fail (
         error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *context);
   context->pid = getpid ();
+  __atomic_fetch_add (&open_contexts, 1, __ATOMIC_RELAXED);
   pp_status status = find_device (context, index, error);
   if (status == PP_OK)
     status = load_driver (&context->driver, error);

@@ -42,6 +42,8 @@ pp_status pp_cuda_check (const pp_context *context, cudaError_t code,
 
 pp_status pp_cuda_open (int index, pp_context **context, pp_error *error);
 void pp_cuda_close (pp_context **context);
+/* How many are open in this process. */
+int pp_cuda_contexts (void);
 void pp_cuda_describe (const pp_context *context, char *text, size_t size);
 pp_status pp_cuda_enter (pp_context *context, pp_error *error);
 void pp_cuda_leave (pp_context *context);

@@ -45,7 +45,7 @@ count_cores (void)
 static int polling_devices;
 
 /* Polling takes a core for the waiter and one for the completion thread: only
- * while every such device could have both. */
+ * while every such device could have both and leave as many. */
 static void
 count_polling (pp_device *device)
 {
@@ -53,7 +53,7 @@ count_polling (pp_device *device)
     return;
   const int devices =
       __atomic_add_fetch (&polling_devices, 1, __ATOMIC_RELAXED);
-  device->worth_polling = 2 * devices <= count_cores ();
+  device->worth_polling = 4 * devices <= count_cores ();
 }
 
 /* Creates streams, events and the completion thread; close undoes whatever was
@@ -152,6 +152,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
     return NULL;
   }
   device->backend = backend;
+  device->process = getpid ();
   device->last_slot = -1;
   pthread_mutex_init (&device->lock, NULL);
   pthread_cond_init (&device->changed, NULL);
@@ -200,7 +201,6 @@ device_unmake (pp_device *device)
     for (int e = 0; e < PP_STAGES; e++)
       if (slot->event[e] != NULL)
         backend->event_destroy (&slot->event[e]);
-    pp_arena_free (device->arena, slot->staging, slot->staging_size);
   }
 }
 
@@ -210,7 +210,8 @@ pp_device_close (pp_device **address)
   pp_device *device = *address;
 
   *address = NULL;
-  if (device == NULL)
+  /* Of a fork's copy nothing can be given back. */
+  if (device == NULL || pp_is_foreign (device->process))
     return;
   pp_completion_stop (device);
   pp_staging_stop (device);
@@ -221,6 +222,9 @@ pp_device_close (pp_device **address)
     device_unmake (device);
     device->backend->leave (device->context);
   }
+  for (int i = 0; i < device->n_slots; i++)
+    pp_arena_free (
+        device->arena, device->slot[i].staging, device->slot[i].staging_size);
   pp_arena_unref (&device->arena);
   pthread_cond_destroy (&device->staging.work);
   pthread_cond_destroy (&device->changed);
@@ -263,6 +267,8 @@ pp_device_arena (pp_device *device)
 pp_status
 pp_device_error (pp_device *device, pp_error *error)
 {
+  if (pp_is_foreign (device->process))
+    return pp_fail_foreign (device->process, error);
   pthread_mutex_lock (&device->lock);
   const pp_status status = device->error.status;
   if (status != PP_OK && error != NULL)
@@ -274,6 +280,8 @@ pp_device_error (pp_device *device, pp_error *error)
 pp_status
 pp_device_drain (pp_device *device, pp_error *error)
 {
+  if (pp_is_foreign (device->process))
+    return pp_fail_foreign (device->process, error);
   pthread_mutex_lock (&device->lock);
   while (device->unfinished > 0)
     pthread_cond_wait (&device->changed, &device->lock);
@@ -329,6 +337,8 @@ wait_for_room (pp_device *device, pp_error *error)
       ? device->n_slots - 1
       : PP_JOBS_PER_STREAM * device->n_streams;
 
+  if (pp_is_foreign (device->process))
+    return pp_fail_foreign (device->process, error);
   pthread_mutex_lock (&device->lock);
   while (device->unfinished >= most)
     pthread_cond_wait (&device->changed, &device->lock);

@@ -9,6 +9,7 @@
 #define PP_ENGINE_H
 
 #include "arena.h"
+#include "process.h"
 
 #include <pthread.h>
 
@@ -55,7 +56,8 @@ enum pp_job_state {
 };
 
 struct pp_job {
-  int32_t references;      /* atomic */
+  int32_t references; /* atomic */
+  pid_t process;
   const pp_device *device; /* to compare only: jobs outlive their device */
   /* Under the device's lock. */
   enum pp_job_state state;
@@ -105,6 +107,7 @@ struct pp_device {
   const pp_backend *backend;
   pp_arena *arena;
   pp_context *context; /* the arena's */
+  pid_t process;
   char name[128];
   int n_streams, n_slots;
   struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
@@ -116,11 +119,12 @@ struct pp_device {
 
   pthread_t thread;
   bool thread_started;
-  double last_start; /* of the last job whose times are known; microseconds */
-  int last_slot;     /* whose events hold it; -1: none */
+  bool thread_entered; /* the context, or failed; under the lock */
+  double last_start;   /* of the last job whose times are known; microseconds */
+  int last_slot;       /* whose events hold it; -1: none */
 
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* a job was queued, a job ended, quit */
+  pthread_cond_t changed; /* thread_entered, a job queued or ended, quit */
   pp_job *first, *last;   /* unfinished jobs, oldest first */
   pp_job *next_to_queue;  /* the oldest that is not queued */
   bool queueing;          /* a thread is at it */

@@ -23,6 +23,7 @@ pp_job_new (const pp_device *device, const pp_task *task)
     return NULL;
   job->references = 1;
   job->device = device;
+  job->process = device->process;
   job->task = *task;
   job->plan = pp_plan_ref (task->plan);
   job->source = pp_plan_crop_view (task->plan, &task->view);
@@ -86,13 +87,16 @@ poll (pp_job *job)
 pp_status
 pp_job_wait (pp_job *job, pp_error *error)
 {
-  if (job->worth_polling)
-    poll (job);
-  pthread_mutex_lock (&job->lock);
-  while (!job->ended)
-    pthread_cond_wait (&job->cond, &job->lock);
-  pthread_mutex_unlock (&job->lock);
-
+  if (!pp_job_query (job)) {
+    if (pp_is_foreign (job->process))
+      return pp_fail_foreign (job->process, error);
+    if (job->worth_polling)
+      poll (job);
+    pthread_mutex_lock (&job->lock);
+    while (!job->ended)
+      pthread_cond_wait (&job->cond, &job->lock);
+    pthread_mutex_unlock (&job->lock);
+  }
   if (job->error.status != PP_OK && error != NULL)
     *error = job->error;
   return job->error.status;
@@ -101,6 +105,8 @@ pp_job_wait (pp_job *job, pp_error *error)
 void
 pp_job_free_block_after (pp_job *job, pp_arena *arena, void *block, size_t size)
 {
+  if (pp_is_foreign (job->process))
+    return;
   pthread_mutex_lock (&job->lock);
   const bool ended = job->ended;
   if (!ended)

@@ -231,14 +231,14 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
   set_content (n, &plan->geometry.target);
   if (!make_tables (plan, spec, format, &reach))
     return pp_fail (error, PP_NO_MEMORY,
-        "no memory for the tap tables of %dx%d from %dx%d", spec->width,
+        "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
         spec->height, source->width, source->height);
   place_components (plan, format, &reach);
   if (spec->denoise == PP_DENOISE_MEDIAN)
     pp_median_groups_init (&plan->median, n, spec->denoise_size);
   plan->all_rows = !denoise_is_in_taps (spec->denoise);
   if (!pp_rows_init (plan))
-    return pp_fail (error, PP_NO_MEMORY, "no memory for the rows of %dx%d",
+    return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
         source->width, source->height);
   plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
@@ -262,8 +262,7 @@ pp_plan_new (const pp_spec *spec, const pp_format *format,
   pp_plan *plan = calloc (1, sizeof *plan);
 
   if (!plan) {
-    pp_fail (
-        error, PP_NO_MEMORY, "no memory for a plan, %zu bytes", sizeof *plan);
+    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *plan);
     return NULL;
   }
   plan->references = 1;

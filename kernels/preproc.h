@@ -55,7 +55,8 @@ typedef enum pp_model {
 } pp_model;
 
 /* Where one component's samples are. A sample is format.sample_bytes wide and
- * holds the value (sample >> shift) & (2^depth - 1). */
+ * holds the value (sample >> shift) & (2^depth - 1). Components have no bytes in
+ * common, unless they are the same throughout. */
 typedef struct pp_component {
   int plane;        /* index into pp_view */
   int offset;       /* bytes from the row's start to sample 0 */
@@ -231,7 +232,9 @@ typedef enum pp_backend_id {
 } pp_backend_id;
 
 /* A device with its own streams. pp_submit, pp_device_reserve and
- * pp_device_close from one thread at a time, the rest from any. */
+ * pp_device_close from one thread at a time, the rest from any. In a fork of the
+ * process that opened it nothing waits: what would fails with PP_DEVICE_FAILED,
+ * and nothing is given back. */
 typedef struct pp_device pp_device;
 
 /* How a device works; 0 is automatic.

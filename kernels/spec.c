@@ -6,6 +6,8 @@
 
 #include <float.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "backend.h"
 
@@ -108,6 +110,12 @@ check_crop (const pp_spec *spec, pp_error *error)
   const int shorter = spec->width < spec->height ? spec->width : spec->height;
   const double fraction = spec->crop_fraction;
 
+  if (spec->fit == PP_FIT_LETTERBOX && spec->resize != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "resize is %d, must not be set with fit=letterbox", spec->resize);
+  if (spec->fit == PP_FIT_LETTERBOX && fraction != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "crop-fraction is %g, must not be set with fit=letterbox", fraction);
   if (spec->resize != 0 && spec->resize < shorter)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "resize is %d, must be at least the smaller of width and height, %d",
@@ -122,12 +130,6 @@ check_crop (const pp_spec *spec, pp_error *error)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "resize is %d and crop-fraction is %g, only one can be set",
         spec->resize, fraction);
-  if (spec->fit == PP_FIT_LETTERBOX && spec->resize != 0)
-    return pp_fail (error, PP_BAD_ARGUMENT,
-        "resize is %d, must not be set with fit=letterbox", spec->resize);
-  if (spec->fit == PP_FIT_LETTERBOX && fraction != 0)
-    return pp_fail (error, PP_BAD_ARGUMENT,
-        "crop-fraction is %g, must not be set with fit=letterbox", fraction);
   return PP_OK;
 }
 
@@ -234,6 +236,52 @@ check_component (const pp_format *format, int c, pp_error *error)
   return check_subsampling (format, c, error);
 }
 
+static int
+greatest_common_divisor (int a, int b)
+{
+  return b == 0 ? a : greatest_common_divisor (b, a % b);
+}
+
+/* The byte behind the component's last sample in a row. */
+static int
+end_of_row (const pp_format *format, const pp_component *c)
+{
+  return c->offset + ((format->width - 1) >> c->sub_x) * c->pixel_stride +
+      format->sample_bytes;
+}
+
+/* Whether two components have bytes of a row in common. Where both are all along
+ * the row, samples that are not apart by their strides' common divisor meet. */
+static bool
+overlap (const pp_format *format, const pp_component *a, const pp_component *b)
+{
+  const int period = greatest_common_divisor (a->pixel_stride, b->pixel_stride);
+  const int apart = abs (a->offset - b->offset) % period;
+
+  return a->plane == b->plane && a->offset < end_of_row (format, b) &&
+      b->offset < end_of_row (format, a) &&
+      (apart < format->sample_bytes || period - apart < format->sample_bytes);
+}
+
+/* A median is written where its sample was, so a sample can only be one
+ * component's; but several may be the same throughout. */
+static pp_status
+check_overlap (const pp_format *format, pp_error *error)
+{
+  for (int a = 0; a < format->n_components; a++)
+    for (int b = a + 1; b < format->n_components; b++) {
+      const pp_component *one = &format->component[a];
+      const pp_component *other = &format->component[b];
+
+      if (memcmp (one, other, sizeof *one) != 0 && overlap (format, one, other))
+        return pp_fail (error, PP_BAD_ARGUMENT,
+            "format.component[%d].offset is %d and component[%d].offset is "
+            "%d, must not have bytes of plane %d in common",
+            a, one->offset, b, other->offset, one->plane);
+    }
+  return PP_OK;
+}
+
 pp_status
 pp_format_check (const pp_format *format, pp_error *error)
 {
@@ -251,6 +299,8 @@ pp_format_check (const pp_format *format, pp_error *error)
 
   for (int c = 0; status == PP_OK && c < format->n_components; c++)
     status = check_component (format, c, error);
+  if (status == PP_OK)
+    status = check_overlap (format, error);
   if (status != PP_OK || format->model != PP_MODEL_YUV)
     return status;
   if (!(format->kr > 0 && format->kb > 0 && format->kr + format->kb < 1))

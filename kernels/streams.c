@@ -85,6 +85,8 @@ pp_streams_measure (pp_device *device, const pp_times *times)
 int
 pp_device_streams_in_use (pp_device *device)
 {
+  if (pp_is_foreign (device->process))
+    return device->n_streams;
   pthread_mutex_lock (&device->lock);
   const int in_use = device->streams.in_use;
   pthread_mutex_unlock (&device->lock);

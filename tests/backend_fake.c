@@ -13,9 +13,21 @@
 
 #include "fakestream.h"
 
-/* Device memory, so that addresses can be told apart. */
+enum object {
+  CONTEXTS,
+  HOST_BLOCKS,
+  DEVICE_BLOCKS,
+  STREAMS,
+  EVENTS,
+  ENTERED,
+  OBJECTS
+};
+
+/* What there is: so that addresses can be told apart, and what is lost with its
+ * context is not taken for forgotten. */
 struct block {
   struct block *next;
+  enum object kind;
   size_t size;
   uint8_t *memory;
 };
@@ -29,6 +41,7 @@ static struct {
     bool sticky;
   } call[FAKE_CALLS];
   struct block *blocks; /* of all contexts */
+  int live[OBJECTS];
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER,
   .changed = PTHREAD_COND_INITIALIZER };
 
@@ -78,55 +91,131 @@ fake_count (fake_call call)
   return count;
 }
 
-/* Counts the call; what it returns if it is to fail, else PP_OK. */
-static pp_status
-enter_call (fake_call call, pp_error *error)
-{
-  static const struct {
-    const char *name;
-    pp_status status;
-  } failure[FAKE_CALLS] = {
-    [FAKE_OPEN] = { "open", PP_NO_DEVICE },
-    [FAKE_ENTER] = { "enter", PP_DEVICE_FAILED },
-    [FAKE_HOST_ALLOC] = { "host_alloc", PP_NO_MEMORY },
-    [FAKE_DEVICE_ALLOC] = { "device_alloc", PP_NO_MEMORY },
-    [FAKE_PREPARE] = { "prepare", PP_DEVICE_FAILED },
-    [FAKE_STREAM_CREATE] = { "stream_create", PP_NO_MEMORY },
-    [FAKE_EVENT_CREATE] = { "event_create", PP_NO_MEMORY },
-    [FAKE_COPY] = { "copy", PP_DEVICE_FAILED },
-    [FAKE_GATHER] = { "gather", PP_DEVICE_FAILED },
-    [FAKE_LAUNCH] = { "launch", PP_DEVICE_FAILED },
-    [FAKE_RECORD] = { "record", PP_DEVICE_FAILED },
-    [FAKE_STREAM_WAIT] = { "stream_wait", PP_DEVICE_FAILED },
-    [FAKE_STREAM_SYNC] = { "stream_sync", PP_DEVICE_FAILED },
-    [FAKE_EVENT_WAIT] = { "event_wait", PP_DEVICE_FAILED },
-    [FAKE_EVENT_QUERY] = { "event_query", PP_DEVICE_FAILED },
-    [FAKE_EVENT_ELAPSED] = { "event_elapsed", PP_DEVICE_FAILED },
-  };
+static const struct {
+  const char *name;
+  pp_status status;
+} failures[FAKE_CALLS] = {
+  [FAKE_OPEN] = { "open", PP_NO_DEVICE },
+  [FAKE_ENTER] = { "enter", PP_DEVICE_FAILED },
+  [FAKE_HOST_ALLOC] = { "host_alloc", PP_NO_MEMORY },
+  [FAKE_DEVICE_ALLOC] = { "device_alloc", PP_NO_MEMORY },
+  [FAKE_PREPARE] = { "prepare", PP_DEVICE_FAILED },
+  [FAKE_STREAM_CREATE] = { "stream_create", PP_NO_MEMORY },
+  [FAKE_EVENT_CREATE] = { "event_create", PP_NO_MEMORY },
+  [FAKE_COPY] = { "copy", PP_DEVICE_FAILED },
+  [FAKE_GATHER] = { "gather", PP_DEVICE_FAILED },
+  [FAKE_LAUNCH] = { "launch", PP_DEVICE_FAILED },
+  [FAKE_RECORD] = { "record", PP_DEVICE_FAILED },
+  [FAKE_STREAM_WAIT] = { "stream_wait", PP_DEVICE_FAILED },
+  [FAKE_STREAM_SYNC] = { "stream_sync", PP_DEVICE_FAILED },
+  [FAKE_EVENT_WAIT] = { "event_wait", PP_DEVICE_FAILED },
+  [FAKE_EVENT_QUERY] = { "event_query", PP_DEVICE_FAILED },
+  [FAKE_EVENT_ELAPSED] = { "event_elapsed", PP_DEVICE_FAILED },
+  [FAKE_THREAD] = { "pthread_create", PP_NO_MEMORY },
+  [FAKE_MALLOC] = { "alloc", PP_NO_MEMORY },
+  [FAKE_ALIGNED] = { "bytes", PP_NO_MEMORY },
+};
 
+const char *
+fake_call_name (fake_call call)
+{
+  return failures[call].name;
+}
+
+pp_status
+fake_call_status (fake_call call)
+{
+  return failures[call].status;
+}
+
+pp_status
+fake_enter_call (fake_call call, pp_error *error)
+{
   pthread_mutex_lock (&control.lock);
   const int count = ++control.call[call].count;
   const int at = control.call[call].fails_at;
   const bool fails =
       at > 0 && (count == at || (count > at && control.call[call].sticky));
   pthread_mutex_unlock (&control.lock);
-  return fails ? pp_fail (error, failure[call].status,
-                     "%s %d failed on purpose", failure[call].name, count)
+  return fails ? pp_fail (error, failures[call].status,
+                     "%s %d failed on purpose", failures[call].name, count)
                : PP_OK;
+}
+
+static void
+count_live (enum object object, int change)
+{
+  pthread_mutex_lock (&control.lock);
+  control.live[object] += change;
+  pthread_mutex_unlock (&control.lock);
+}
+
+static void
+add_block (enum object kind, void *memory, size_t size)
+{
+  struct block *block = pp_backend_cpu.host_alloc (NULL, sizeof *block, NULL);
+
+  if (block == NULL)
+    abort ();
+  *block = (struct block){ .kind = kind, .size = size, .memory = memory };
+  count_live (kind, 1);
+  pthread_mutex_lock (&control.lock);
+  block->next = control.blocks;
+  control.blocks = block;
+  pthread_mutex_unlock (&control.lock);
+}
+
+static void
+remove_block (enum object kind, void *memory)
+{
+  pthread_mutex_lock (&control.lock);
+  struct block **link = &control.blocks;
+  while ((*link)->memory != memory)
+    link = &(*link)->next;
+  struct block *block = *link;
+  *link = block->next;
+  pthread_mutex_unlock (&control.lock);
+  count_live (kind, -1);
+  pp_backend_cpu.host_free (NULL, block);
+}
+
+int
+fake_live (char *text, size_t size)
+{
+  static const char *const names[OBJECTS] = { "contexts", "host blocks",
+    "device blocks", "streams", "events", "enters" };
+  size_t length = 0;
+  int sum = 0;
+
+  text[0] = '\0';
+  pthread_mutex_lock (&control.lock);
+  for (int o = 0; o < OBJECTS; o++) {
+    sum += abs (control.live[o]);
+    if (control.live[o] != 0 && length < size)
+      length += (size_t) snprintf (
+          text + length, size - length, "%d %s ", control.live[o], names[o]);
+  }
+  pthread_mutex_unlock (&control.lock);
+  return sum;
 }
 
 static pp_status
 open_fake (int index, pp_context **context, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_OPEN, error);
+  pp_status status = fake_enter_call (FAKE_OPEN, error);
 
-  return status == PP_OK ? pp_backend_cpu.open (index, context, error) : status;
+  if (status == PP_OK)
+    status = pp_backend_cpu.open (index, context, error);
+  if (status == PP_OK)
+    count_live (CONTEXTS, 1);
+  return status;
 }
 
 static void
 close_fake (pp_context **context)
 {
   pp_backend_cpu.close (context);
+  count_live (CONTEXTS, -1);
 }
 
 static void
@@ -139,50 +228,48 @@ describe (const pp_context *context, char *text, size_t size)
 static pp_status
 enter (pp_context *context, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_ENTER, error);
+  const pp_status status = fake_enter_call (FAKE_ENTER, error);
 
-  return status == PP_OK ? pp_backend_cpu.enter (context, error) : status;
+  (void) context;
+  if (status == PP_OK)
+    count_live (ENTERED, 1);
+  return status;
 }
 
 static void
 leave (pp_context *context)
 {
-  pp_backend_cpu.leave (context);
+  (void) context;
+  count_live (ENTERED, -1);
 }
 
 static void *
 host_alloc (pp_context *context, size_t size, pp_error *error)
 {
-  return enter_call (FAKE_HOST_ALLOC, error) == PP_OK
-      ? pp_backend_cpu.host_alloc (context, size, error)
-      : NULL;
+  if (fake_enter_call (FAKE_HOST_ALLOC, error) != PP_OK)
+    return NULL;
+  void *memory = pp_backend_cpu.host_alloc (context, size, error);
+  if (memory != NULL)
+    add_block (HOST_BLOCKS, memory, size);
+  return memory;
 }
 
 static void
 host_free (pp_context *context, void *memory)
 {
+  remove_block (HOST_BLOCKS, memory);
   pp_backend_cpu.host_free (context, memory);
 }
 
 static void *
 device_alloc (pp_context *context, size_t size, pp_error *error)
 {
-  if (enter_call (FAKE_DEVICE_ALLOC, error) != PP_OK)
+  if (fake_enter_call (FAKE_DEVICE_ALLOC, error) != PP_OK)
     return NULL;
-  struct block *block = malloc (sizeof *block);
-  if (block == NULL)
-    abort ();
-  block->size = size;
-  block->memory = pp_backend_cpu.host_alloc (context, size, error);
-  if (block->memory == NULL) {
-    free (block);
-    return NULL;
-  }
-  pthread_mutex_lock (&control.lock);
-  block->next = control.blocks;
-  control.blocks = block;
-  pthread_mutex_unlock (&control.lock);
-  return block->memory;
+  void *memory = pp_backend_cpu.host_alloc (context, size, error);
+  if (memory != NULL)
+    add_block (DEVICE_BLOCKS, memory, size);
+  return memory;
 }
 
 static void
@@ -190,15 +277,8 @@ device_free (pp_context *context, void *memory)
 {
   if (memory == NULL)
     return;
-  pthread_mutex_lock (&control.lock);
-  struct block **link = &control.blocks;
-  while ((*link)->memory != memory)
-    link = &(*link)->next;
-  struct block *block = *link;
-  *link = block->next;
-  pthread_mutex_unlock (&control.lock);
-  pp_backend_cpu.host_free (context, block->memory);
-  free (block);
+  remove_block (DEVICE_BLOCKS, memory);
+  pp_backend_cpu.host_free (context, memory);
 }
 
 /* A kernel that reads the host's memory, or a copy the wrong way, would give the
@@ -211,7 +291,8 @@ require_on_device (const void *address, bool on_device)
 
   pthread_mutex_lock (&control.lock);
   for (struct block *b = control.blocks; b != NULL; b = b->next)
-    found |= byte >= b->memory && byte < b->memory + b->size;
+    found |= b->kind == DEVICE_BLOCKS && byte >= b->memory &&
+        byte < b->memory + b->size;
   pthread_mutex_unlock (&control.lock);
   if (found != on_device) {
     fprintf (stderr, "%p is %s the device\n", address, found ? "on" : "not on");
@@ -222,7 +303,7 @@ require_on_device (const void *address, bool on_device)
 static pp_status
 prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_PREPARE, error);
+  const pp_status status = fake_enter_call (FAKE_PREPARE, error);
 
   return status == PP_OK ? pp_backend_cpu.prepare (context, plan, error)
                          : status;
@@ -231,25 +312,47 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 static pp_status
 stream_create (pp_context *context, pp_stream **stream, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_STREAM_CREATE, error);
+  pp_status status = fake_enter_call (FAKE_STREAM_CREATE, error);
 
   (void) context;
-  return status == PP_OK ? fake_stream_create (stream, error) : status;
+  if (status == PP_OK)
+    status = fake_stream_create (stream, error);
+  if (status == PP_OK)
+    count_live (STREAMS, 1);
+  return status;
+}
+
+static void
+stream_destroy (pp_stream **stream)
+{
+  fake_stream_destroy (stream);
+  count_live (STREAMS, -1);
 }
 
 static pp_status
 event_create (pp_context *context, pp_event **event, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_EVENT_CREATE, error);
+  pp_status status = fake_enter_call (FAKE_EVENT_CREATE, error);
 
   (void) context;
-  return status == PP_OK ? fake_event_create (event, error) : status;
+  if (status == PP_OK)
+    status = fake_event_create (event, error);
+  if (status == PP_OK)
+    add_block (EVENTS, *event, 0);
+  return status;
+}
+
+static void
+event_destroy (pp_event **event)
+{
+  remove_block (EVENTS, *event);
+  fake_event_destroy (event);
 }
 
 static pp_status
 copy (pp_stream *stream, const pp_copy *copy, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_COPY, error);
+  const pp_status status = fake_enter_call (FAKE_COPY, error);
 
   require_on_device (copy->from, !copy->up);
   require_on_device (copy->to, copy->up);
@@ -261,7 +364,7 @@ copy (pp_stream *stream, const pp_copy *copy, pp_error *error)
 static pp_status
 gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_GATHER, error);
+  const pp_status status = fake_enter_call (FAKE_GATHER, error);
 
   for (int p = 0; p < gather->n_planes; p++) {
     require_on_device (gather->plane[p].from, false);
@@ -276,7 +379,7 @@ gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
 static pp_status
 launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_LAUNCH, error);
+  const pp_status status = fake_enter_call (FAKE_LAUNCH, error);
 
   for (int p = 0; p < PP_MAX_PLANES; p++)
     if (launch->plan->extent[p].height > 0)
@@ -292,7 +395,7 @@ launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
 static pp_status
 record (pp_stream *stream, pp_event *event, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_RECORD, error);
+  const pp_status status = fake_enter_call (FAKE_RECORD, error);
 
   if (status == PP_OK)
     fake_stream_record (stream, event);
@@ -302,7 +405,7 @@ record (pp_stream *stream, pp_event *event, pp_error *error)
 static pp_status
 stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_STREAM_WAIT, error);
+  const pp_status status = fake_enter_call (FAKE_STREAM_WAIT, error);
 
   if (status == PP_OK)
     fake_stream_wait (stream, event);
@@ -313,16 +416,17 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
 static pp_status
 stream_sync (pp_stream *stream, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_STREAM_SYNC, error);
+  const pp_status status = fake_enter_call (FAKE_STREAM_SYNC, error);
 
   fake_stream_sync (stream);
   return status;
 }
 
 static pp_status
-event_wait (pp_event *event, pp_error *error)
+event_wait (pp_event *event, bool alone, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_EVENT_WAIT, error);
+  (void) alone;
+  const pp_status status = fake_enter_call (FAKE_EVENT_WAIT, error);
 
   if (status == PP_OK)
     fake_event_wait (event);
@@ -332,7 +436,7 @@ event_wait (pp_event *event, pp_error *error)
 static pp_status
 event_query (pp_event *event, bool *passed, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_EVENT_QUERY, error);
+  const pp_status status = fake_enter_call (FAKE_EVENT_QUERY, error);
 
   if (status == PP_OK)
     *passed = fake_event_query (event);
@@ -343,7 +447,7 @@ static pp_status
 event_elapsed (
     pp_event *from, pp_event *to, double *microseconds, pp_error *error)
 {
-  const pp_status status = enter_call (FAKE_EVENT_ELAPSED, error);
+  const pp_status status = fake_enter_call (FAKE_EVENT_ELAPSED, error);
 
   if (status == PP_OK)
     *microseconds = fake_event_elapsed (from, to);
@@ -366,9 +470,9 @@ const pp_backend fake_backend = {
   .device_free = device_free,
   .prepare = prepare,
   .stream_create = stream_create,
-  .stream_destroy = fake_stream_destroy,
+  .stream_destroy = stream_destroy,
   .event_create = event_create,
-  .event_destroy = fake_event_destroy,
+  .event_destroy = event_destroy,
   .copy = copy,
   .gather = gather,
   .launch = launch,

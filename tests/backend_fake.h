@@ -4,9 +4,9 @@
  * uploads, tables, downloads, staging. Streams are threads, "device" memory is
  * host memory that copies alone may cross into; kernels are the CPU's.
  *
- * It can be held, so that a test decides what has happened when, and any call
- * can be made to fail. This state is the process' and belongs to one test at a
- * time; fake_reset between them.
+ * It can be held, so that a test decides what has happened when, any call can be
+ * made to fail, and it counts what there is. This state is the process' and
+ * belongs to one test at a time; fake_reset between them.
  */
 #ifndef BACKEND_FAKE_H
 #define BACKEND_FAKE_H
@@ -33,6 +33,10 @@ typedef enum fake_call {
   FAKE_EVENT_WAIT,
   FAKE_EVENT_QUERY,
   FAKE_EVENT_ELAPSED,
+  /* Of the C library, by any backend, in programs that link fakelibc.c. */
+  FAKE_THREAD,  /* pthread_create */
+  FAKE_MALLOC,  /* malloc, calloc, realloc */
+  FAKE_ALIGNED, /* aligned_alloc, posix_memalign */
   FAKE_CALLS
 } fake_call;
 
@@ -45,5 +49,15 @@ void fake_hold (bool hold);
 void fake_fail (fake_call call, int nth, bool sticky);
 /* How often it was called since fake_reset. */
 int fake_count (fake_call call);
+/* Counts the call; an error that names it if it is to fail, else PP_OK. */
+pp_status fake_enter_call (fake_call call, pp_error *error);
+/* What an error text must have to tell it. */
+const char *fake_call_name (fake_call call);
+/* What it returns then. */
+pp_status fake_call_status (fake_call call);
+
+/* How many contexts, blocks, streams, events and enters without their leave
+ * there are, and which, in words. Not reset. */
+int fake_live (char *text, size_t size);
 
 #endif

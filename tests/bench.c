@@ -207,16 +207,13 @@ bench_latency (const BenchRun *run)
 static void
 bench_elements (const BenchRun *run)
 {
-  const BenchRun shorter = { run->backend, run->backend_name,
-    MAX (run->frames / 8, 20) };
   gdouble one = 0;
 
   g_print ("\nelements in one process: 1080p RGB -> 640 float32\n"
            "  %-22s %9s %9s %9s\n",
       "elements", "us/frame", "frames/s", "/ one");
   for (gint n = 1; n <= 64; n *= 2) {
-    const gdouble time =
-        bench_pipeline (n <= 4 ? run : &shorter, &jobs[0], 0, FALSE, n).time;
+    const gdouble time = bench_pipeline (run, &jobs[0], 0, FALSE, n).time;
     if (n == 1)
       one = time;
     g_print ("  %-22d %9.1f %9.0f %9.2f\n", n, time, 1e6 / time, one / time);

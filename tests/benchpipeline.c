@@ -6,7 +6,7 @@
 /* One pipeline's way through its frames. */
 typedef struct {
   GstElement *pipeline;
-  gint seen;
+  gint seen;          /* atomic */
   gdouble start, end; /* of the frames behind the warm-up */
 } Clock;
 
@@ -21,14 +21,14 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   (void) pad;
   bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
   gst_buffer_unmap (buffer, &map);
-  if (++clock->seen == BENCH_WARM_UP)
+  if (g_atomic_int_add (&clock->seen, 1) + 1 == BENCH_WARM_UP)
     clock->start = bench_now ();
   clock->end = bench_now ();
 }
 
 static void
 start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
-    gint streams, gboolean serial)
+    gint streams, gboolean serial, gint frames)
 {
   GstCaps *caps = bench_job_caps (job);
   gchar *gaussian = job->gaussian > 0
@@ -39,8 +39,8 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
       "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
       "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
       "fakesink name=sink sync=false signal-handoffs=true",
-      job->pageable, BENCH_WARM_UP + run->frames, run->backend_name, streams,
-      serial ? 0 : -1, job->target, job->target, job->fit, job->type, gaussian);
+      job->pageable, frames, run->backend_name, streams, serial ? 0 : -1,
+      job->target, job->target, job->fit, job->type, gaussian);
 
   clock->pipeline = gst_parse_launch (launch, NULL);
   bench_require (clock->pipeline != NULL, launch, NULL);
@@ -91,6 +91,65 @@ finish_pipeline (Clock *clock, BenchResult *result)
   gst_object_unref (clock->pipeline);
 }
 
+static gint
+count_frames (Clock *clocks, gint pipelines)
+{
+  gint frames = 0;
+
+  for (gint p = 0; p < pipelines; p++)
+    frames += g_atomic_int_get (&clocks[p].seen);
+  return frames;
+}
+
+static gboolean
+are_warm (Clock *clocks, gint pipelines)
+{
+  for (gint p = 0; p < pipelines; p++)
+    if (g_atomic_int_get (&clocks[p].seen) < BENCH_WARM_UP)
+      return FALSE;
+  return TRUE;
+}
+
+/* The rate of all pipelines while all of them run. */
+static BenchResult
+run_together (const BenchRun *run, const BenchJob *job, gint streams,
+    gboolean serial, gint pipelines)
+{
+  Clock *clocks = g_new0 (Clock, pipelines);
+  BenchResult result = { 0 };
+
+  for (gint p = 0; p < pipelines; p++)
+    start_pipeline (&clocks[p], run, job, streams, serial, -1);
+  while (!are_warm (clocks, pipelines))
+    g_usleep (1000);
+  const gint before = count_frames (clocks, pipelines);
+  const gdouble start = bench_now ();
+  while (count_frames (clocks, pipelines) - before < run->frames * 4)
+    g_usleep (1000);
+  result.time =
+      (bench_now () - start) / (count_frames (clocks, pipelines) - before);
+  for (gint p = 0; p < pipelines; p++)
+    gst_element_send_event (clocks[p].pipeline, gst_event_new_eos ());
+  for (gint p = 0; p < pipelines; p++)
+    finish_pipeline (&clocks[p], &result);
+  g_free (clocks);
+  return result;
+}
+
+static BenchResult
+run_one (
+    const BenchRun *run, const BenchJob *job, gint streams, gboolean serial)
+{
+  BenchResult result = { 0 };
+  Clock clock = { 0 };
+
+  start_pipeline (
+      &clock, run, job, streams, serial, BENCH_WARM_UP + run->frames);
+  finish_pipeline (&clock, &result);
+  result.time = (clock.end - clock.start) / run->frames;
+  return result;
+}
+
 BenchResult
 bench_pipeline (const BenchRun *run, const BenchJob *job, gint streams,
     gboolean serial, gint pipelines)
@@ -98,21 +157,11 @@ bench_pipeline (const BenchRun *run, const BenchJob *job, gint streams,
   BenchResult best = { .time = G_MAXDOUBLE };
 
   for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    Clock *clocks = g_new0 (Clock, pipelines);
-    BenchResult result = { 0 };
-    gdouble start = G_MAXDOUBLE, end = 0;
-
-    for (gint p = 0; p < pipelines; p++)
-      start_pipeline (&clocks[p], run, job, streams, serial);
-    for (gint p = 0; p < pipelines; p++) {
-      finish_pipeline (&clocks[p], &result);
-      start = MIN (start, clocks[p].start);
-      end = MAX (end, clocks[p].end);
-    }
-    result.time = (end - start) / run->frames / pipelines;
+    const BenchResult result = pipelines > 1
+        ? run_together (run, job, streams, serial, pipelines)
+        : run_one (run, job, streams, serial);
     if (result.time < best.time)
       best = result;
-    g_free (clocks);
   }
   return best;
 }

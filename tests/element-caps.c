@@ -153,6 +153,13 @@ static const FixateCase fixate_cases[] = {
       VIDEO RATE30, NULL, "int16" },
   { T "types = (string) \"uint8,uint8\", " ANY_RATE, OPEN, VIDEO RATE30, NULL,
       "uint8,uint8" },
+  /* Fields that are no text, and one of others that no value can fix. */
+  { T "types = uint8, dimensions = (int) 5, " ANY_RATE, OPEN, VIDEO RATE30,
+      NULL, "dimensions|not text" },
+  { T "types = (int) 5, " ANY_RATE, OPEN, VIDEO RATE30, NULL,
+      "types|not text" },
+  { T "types = uint8, other = { }, " ANY_RATE, OPEN, VIDEO RATE30, NULL,
+      "nothing" },
 };
 
 static void
@@ -204,6 +211,8 @@ static const struct {
   { VIDEO RATE30, GST_PAD_SINK, "30/1", 1 },
   { VIDEO "framerate = (fraction) 0/1", GST_PAD_SINK, "0/1", 1 },
   { "video/x-raw, format = RGB", GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1 },
+  /* One that is none. */
+  { VIDEO "framerate = (string) x", GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1 },
   { T RATE30, GST_PAD_SRC, "30/1", 1 },
   { T "framerate = (fraction) [ 1/1, 30/1 ]", GST_PAD_SRC, "[ 1/1, 30/1 ]", 1 },
   /* Video caps need no framerate: one that says nothing is not asked for. */

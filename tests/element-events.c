@@ -285,6 +285,69 @@ GST_START_TEST (test_downstream_renegotiates) {
 }
 GST_END_TEST
 
+static GstPadProbeReturn
+check_next (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  gint *frames = user;
+  const GstClockTime expected = gst_util_uint64_scale (*frames, GST_SECOND, 30);
+  const GstClockTime pts = GST_BUFFER_PTS (GST_PAD_PROBE_INFO_BUFFER (info));
+
+  (void) pad;
+  fail_unless (pts == expected, "frame %d has PTS %" GST_TIME_FORMAT, *frames,
+      GST_TIME_ARGS (pts));
+  ++*frames;
+  return GST_PAD_PROBE_OK;
+}
+
+/* Once downstream refused a frame, those held back behind it stay back. */
+GST_START_TEST (test_nothing_follows_a_refusal) {
+  gint frames = 0;
+  GstElement *pipeline = test_launch (__i__,
+      "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,"
+      "framerate=30/1 ! cudapreproc async-depth=4 ! identity name=i "
+      "eos-after=5 ! fakesink name=sink");
+  gst_pad_add_probe (test_pad (pipeline, "sink", "sink"),
+      GST_PAD_PROBE_TYPE_BUFFER, check_next, &frames, NULL);
+  test_play_to_eos (pipeline);
+  fail_unless (frames >= 4 && frames <= 5, "%d frames came", frames);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
+static GstPadProbeReturn
+relink (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  GstPad *other = user, *peer = gst_pad_get_peer (pad);
+
+  (void) info;
+  gst_pad_unlink (pad, peer);
+  fail_unless_equals_int (gst_pad_link (pad, other), GST_PAD_LINK_OK);
+  gst_object_unref (peer);
+  return GST_PAD_PROBE_REMOVE;
+}
+
+/* A branch that takes other tensors, while frames are held back: those may be
+ * lost, with a warning, but the stream goes on. */
+GST_START_TEST (test_relinked_while_frames_are_held) {
+  gint first = 0, second = 0;
+  GstElement *pipeline = test_launch (__i__,
+      "videotestsrc is-live=true ! video/x-raw,width=64,height=48,"
+      "framerate=200/1 ! cudapreproc name=pp async-depth=4 ! "
+      "capsfilter name=a caps=other/tensors,types=float32,"
+      "dimensions=(string)32:32:3:1 ! fakesink name=one async=false "
+      "capsfilter name=b caps=other/tensors,types=uint8,"
+      "dimensions=(string)1:16:16:1 ! fakesink name=two async=false");
+  test_count_buffers (test_pad (pipeline, "one", "sink"), &first);
+  test_count_buffers (test_pad (pipeline, "two", "sink"), &second);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  test_wait_for (g_atomic_int_get (&first) > 8);
+  gst_pad_add_probe (test_pad (pipeline, "pp", "src"), GST_PAD_PROBE_TYPE_IDLE,
+      relink, test_pad (pipeline, "b", "sink"), NULL);
+  test_wait_for (g_atomic_int_get (&second) > 8);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -294,6 +357,8 @@ add_tests (TCase *tcase)
   test_add (tcase, test_caps_change_in_stream);
   test_add (tcase, test_concat);
   test_add (tcase, test_downstream_renegotiates);
+  test_add (tcase, test_nothing_follows_a_refusal);
+  test_add (tcase, test_relinked_while_frames_are_held);
 }
 
 int

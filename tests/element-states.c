@@ -84,15 +84,19 @@ static const gchar *const ways_to_end[] = {
   "videotestsrc is-live=true ! " ELEMENT "async-depth=3 ! fakesink",
 };
 
+/* 500 times, five at once. */
 GST_START_TEST (test_null_at_any_time) {
   GRand *random = g_rand_new_with_seed (2);
+  GstElement *pipeline[G_N_ELEMENTS (ways_to_end)];
 
   for (guint i = 0; i < 100; i++) {
-    GstElement *pipeline =
-        test_launch (__i__, "%s", ways_to_end[i % G_N_ELEMENTS (ways_to_end)]);
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    for (guint w = 0; w < G_N_ELEMENTS (ways_to_end); w++) {
+      pipeline[w] = test_launch (__i__, "%s", ways_to_end[w]);
+      gst_element_set_state (pipeline[w], GST_STATE_PLAYING);
+    }
     g_usleep ((gulong) g_rand_int_range (random, 0, 80000));
-    test_stop (&pipeline);
+    for (guint w = 0; w < G_N_ELEMENTS (ways_to_end); w++)
+      test_stop (&pipeline[w]);
   }
   g_rand_free (random);
 }

@@ -230,8 +230,14 @@ fake_stream_create (pp_stream **address, pp_error *error)
         error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *stream);
   pthread_mutex_init (&stream->lock, NULL);
   pthread_cond_init (&stream->changed, NULL);
-  if (pthread_create (&stream->thread, NULL, stream_thread, stream) != 0)
-    abort ();
+  const int code =
+      pthread_create (&stream->thread, NULL, stream_thread, stream);
+  if (code != 0) {
+    pthread_cond_destroy (&stream->changed);
+    pthread_mutex_destroy (&stream->lock);
+    free (stream);
+    return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
+  }
   *address = stream;
   return PP_OK;
 }

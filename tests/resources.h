@@ -7,27 +7,55 @@
 
 #include <dirent.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define THREADS "/proc/self/task"
 #define DESCRIPTORS "/proc/self/fd"
 
+/* The kernel's PF_EXITING. */
+#define THREAD_IS_EXITING 4
+
+/* A thread that was joined is listed a moment longer. */
+static inline bool
+has_ended (const char *thread)
+{
+  char path[64], text[512] = "";
+  unsigned flags = 0;
+
+  snprintf (path, sizeof path, THREADS "/%.16s/stat", thread);
+  FILE *file = fopen (path, "r");
+  if (file == NULL)
+    return true;
+  const size_t length = fread (text, 1, sizeof text - 1, file);
+  fclose (file);
+  text[length] = '\0';
+  /* What comes before the last parenthesis is the name. */
+  const char *rest = strrchr (text, ')');
+  return rest != NULL &&
+      sscanf (rest, ") %*c %*d %*d %*d %*d %*d %u", &flags) == 1 &&
+      (flags & THREAD_IS_EXITING) != 0;
+}
+
 /* Entries of one of these directories. */
 static inline int
 count_resources (const char *directory)
 {
+  const bool of_threads = strcmp (directory, THREADS) == 0;
   DIR *entries = opendir (directory);
-  int count = -2; /* . and .. */
+  const struct dirent *entry;
+  int count = 0;
 
-  while (entries != NULL && readdir (entries) != NULL)
-    count++;
+  while (entries != NULL && (entry = readdir (entries)) != NULL)
+    count +=
+        entry->d_name[0] != '.' && !(of_threads && has_ended (entry->d_name));
   if (entries != NULL)
     closedir (entries);
   return count;
 }
 
-/* Whether the count gets there: a thread that was joined is listed a moment
- * longer. */
+/* Whether the count gets there, where something else is still ending. */
 static inline bool
 resources_become (const char *directory, int count)
 {

@@ -168,6 +168,8 @@ test_bad_formats (void)
     INT ("component[2].pixel_stride", 0, component[2].pixel_stride),
     INT ("pixel_stride", 5, component[2].pixel_stride),
     INT ("component[2].pixel_stride", 66, component[2].pixel_stride),
+    INT ("component[2].offset", 2, component[2].pixel_stride),
+    INT ("bytes of plane 0 in common", 0, component[1].plane),
     INT ("component[1].sub_x", 3, component[1].sub_x),
     INT ("component[0].sub_x", 1, component[0].sub_x),
     INT ("component[2].sub_x", 0, component[2].sub_x),

@@ -248,57 +248,6 @@ test_no_memory (void)
   pp_device_close (&device);
 }
 
-/* Pageable and pinned frames in turns with one call failing. Each accepted job
- * ends once, well and right or with the call's text. */
-static void
-run_with_failure (fake_call call, int nth)
-{
-  enum {
-    FRAMES = 10
-  };
-  struct frame frame[FRAMES];
-  pp_device *device = open_device (2, 2);
-  char what[32];
-
-  snprintf (what, sizeof what, "call %d, time %d", (int) call, nth);
-  for (int i = 0; i < FRAMES; i++)
-    make_frame (&frame[i], device, i);
-  fake_fail (call, nth, false);
-  for (int i = 0; i < FRAMES; i++) {
-    const pp_task task = frame_task (&frame[i], (unsigned) (i % 4));
-    frame[i].job = pp_submit (device, &task, NULL);
-  }
-  pp_device_drain (device, NULL);
-  for (int i = 0; i < FRAMES; i++) {
-    pp_error error = { 0 };
-    if (frame[i].job == NULL)
-      continue;
-    frame_check_callbacks (&frame[i], what);
-    if (pp_job_wait (frame[i].job, &error) == PP_OK)
-      frame_check (&frame[i], what);
-    else
-      EXPECT (strstr (error.text, "failed on purpose") != NULL, "%s: %s", what,
-          error.text);
-  }
-  for (int i = 0; i < FRAMES; i++)
-    frame_clear (&frame[i]);
-  pp_device_close (&device);
-  fake_reset ();
-}
-
-static void
-test_failures (void)
-{
-  /* That pp_submit and what it sets going call. */
-  static const fake_call calls[] = { FAKE_HOST_ALLOC, FAKE_DEVICE_ALLOC,
-    FAKE_COPY, FAKE_GATHER, FAKE_LAUNCH, FAKE_RECORD, FAKE_STREAM_SYNC,
-    FAKE_EVENT_WAIT, FAKE_EVENT_QUERY, FAKE_EVENT_ELAPSED };
-
-  for (int c = 0; c < LENGTH (calls); c++)
-    for (int nth = 1; nth <= 12; nth++)
-      run_with_failure (calls[c], nth);
-}
-
 static void
 test_choice (void)
 {
@@ -370,8 +319,8 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
-    test_after, test_threads, test_room, test_no_memory, test_failures,
-    test_choice, test_automatic_streams };
+    test_after, test_threads, test_room, test_no_memory, test_choice,
+    test_automatic_streams };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Long runs, by hand: meson test -C build --suite soak. A thousand pipelines one
+ * after the other and a million frames through one; after a warm-up nothing
+ * grows. Prints what there was on the way.
+ */
+
+#include "elementutil.h"
+
+#define CYCLES 1000
+#define WARM_CYCLES 100
+#define CYCLE_FRAMES 5
+#define FRAMES 1000000
+#define WARM_FRAMES 100000
+/* How often figures are printed. */
+#define LINES 10
+
+typedef struct {
+  guint threads, files;
+  gsize memory;
+} Figures;
+
+static Figures
+take_figures (const gchar *unit, guint n, gint64 begin)
+{
+  const Figures now = { test_n_threads (), test_n_files (),
+    test_resident_memory () };
+
+  g_print ("%8u %s: %6.1f MiB, %u threads, %u files, %.1f s\n", n, unit,
+      (gdouble) now.memory / (1 << 20), now.threads, now.files,
+      (gdouble) (g_get_monotonic_time () - begin) / G_USEC_PER_SEC);
+  return now;
+}
+
+static void
+expect_flat (const Figures *warm, const Figures *now)
+{
+  test_expect_flat (warm->memory);
+  fail_unless (now->threads <= warm->threads, "%u threads, %u when warm",
+      now->threads, warm->threads);
+  fail_unless (now->files <= warm->files, "%u files, %u when warm", now->files,
+      warm->files);
+}
+
+static void
+run_cycle (gint backend)
+{
+  GstElement *pipeline = test_launch (backend,
+      "videotestsrc num-buffers=%d ! video/x-raw,format=NV12,width=320,"
+      "height=240 ! cudapreproc width=64 height=64 streams=4 ! fakesink",
+      CYCLE_FRAMES);
+
+  test_play_to_eos (pipeline);
+  test_stop (&pipeline);
+}
+
+GST_START_TEST (test_cycles) {
+  const gint64 begin = g_get_monotonic_time ();
+  Figures warm = { 0 };
+
+  for (guint n = 1; n <= CYCLES; n++) {
+    run_cycle (__i__);
+    if (n % (CYCLES / LINES) != 0)
+      continue;
+    /* GStreamer keeps idle threads of its own. */
+    gst_task_cleanup_all ();
+    g_usleep (50000);
+    const Figures now = take_figures ("cycles", n, begin);
+    if (n == WARM_CYCLES)
+      warm = now;
+    else
+      expect_flat (&warm, &now);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (test_frames) {
+  const gint64 begin = g_get_monotonic_time ();
+  Figures warm = { 0 };
+  gint out = 0;
+  GstElement *pipeline = test_launch (__i__,
+      "videotestsrc num-buffers=%d pattern=solid-color ! video/x-raw,"
+      "format=RGB,width=64,height=64,framerate=30/1 ! cudapreproc name=pp "
+      "width=32 height=32 ! queue ! fakesink sync=false",
+      FRAMES);
+
+  test_count_buffers (test_pad (pipeline, "pp", "src"), &out);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint n = FRAMES / LINES; n <= FRAMES; n += FRAMES / LINES) {
+    while ((guint) g_atomic_int_get (&out) < n)
+      g_usleep (1000);
+    const Figures now = take_figures ("frames", n, begin);
+    if (n == WARM_FRAMES)
+      warm = now;
+    else
+      expect_flat (&warm, &now);
+  }
+  gst_message_unref (test_pop (pipeline, GST_MESSAGE_EOS));
+  fail_unless_equals_int (out, FRAMES);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
+static void
+add_tests (TCase *tcase)
+{
+  test_add (tcase, test_cycles);
+  test_add (tcase, test_frames);
+}
+
+int
+main (int argc, char **argv)
+{
+  return test_main (argc, argv, "element-soak", add_tests);
+}

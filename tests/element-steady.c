@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What is paid once: devices are opened in READY, memory is there when caps are
+ * set, frames need no more, and no change of caps leaves any behind. On the fake
+ * device, which counts.
+ *
+ * This program has the element linked in, and opens its device itself.
+ */
+
+#include <string.h>
+
+#include "gst/cudapreproc.h"
+#include "gst/device.h"
+#include "kernels/engine.h"
+
+#include "backend_fake.h"
+#include "elementframes.h"
+#include "elementutil.h"
+
+/* As test_harness takes it; this program's device has no other. */
+#define BACKEND 0
+
+/* Instead of gst/device.c's. */
+pp_device *
+gst_pp_device_open (GstElement *element, gint backend, gint index,
+    const pp_device_options *options, pp_error *error)
+{
+  (void) element;
+  (void) backend;
+  (void) index;
+  return pp_device_open_backend (&fake_backend, -1, options, error);
+}
+
+/* What takes long on a device. */
+static const fake_call slow_calls[] = { FAKE_OPEN, FAKE_HOST_ALLOC,
+  FAKE_DEVICE_ALLOC, FAKE_PREPARE, FAKE_STREAM_CREATE, FAKE_EVENT_CREATE };
+
+typedef struct {
+  gint count[G_N_ELEMENTS (slow_calls)];
+} Calls;
+
+static Calls
+calls_so_far (void)
+{
+  Calls calls;
+
+  for (guint i = 0; i < G_N_ELEMENTS (slow_calls); i++)
+    calls.count[i] = fake_count (slow_calls[i]);
+  return calls;
+}
+
+static void
+expect_no_calls_since (const Calls *before, const gchar *when)
+{
+  const Calls now = calls_so_far ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (slow_calls); i++)
+    fail_unless (now.count[i] == before->count[i], "%s: %d calls of %s", when,
+        now.count[i] - before->count[i], fake_call_name (slow_calls[i]));
+}
+
+/* A frame in the memory that the element offers. */
+static GstBuffer *
+offered_frame (GstHarness *h, const GstVideoInfo *info, guint number)
+{
+  GstBuffer *frame = test_numbered_frame (info, number);
+  GstBuffer *offered = gst_harness_create_buffer (h, info->size);
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (frame, &map, GST_MAP_READ));
+  gst_buffer_fill (offered, 0, map.data, map.size);
+  gst_buffer_unmap (frame, &map);
+  gst_buffer_unref (frame);
+  return offered;
+}
+
+/* The device is open before there are caps; with caps, all that frames need is
+ * there; frames, and crops of them, ask for nothing. */
+GST_START_TEST (test_frames_pay_nothing) {
+  static const gchar *const properties[] = { "streams=4 async-depth=4",
+    "streams=1 async-depth=0", "" };
+
+  for (guint p = 0; p < G_N_ELEMENTS (properties); p++) {
+    GstVideoInfo info;
+
+    fake_reset ();
+    GstHarness *h = test_rgb_harness (BACKEND, properties[p], &info);
+    GstBuffer *input[16];
+    for (guint n = 0; n < G_N_ELEMENTS (input); n++) {
+      input[n] = offered_frame (h, &info, n);
+      if (n % 3 == 1) {
+        GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (input[n]);
+        crop->x = crop->y = n % 4;
+        crop->width = crop->height = 8;
+      }
+    }
+    const Calls before = calls_so_far ();
+    for (guint n = 0; n < G_N_ELEMENTS (input); n++) {
+      GstBuffer *tensor;
+
+      fail_unless_equals_int (gst_harness_push (h, input[n]), GST_FLOW_OK);
+      while ((tensor = gst_harness_try_pull (h)) != NULL)
+        gst_buffer_unref (tensor);
+      expect_no_calls_since (&before, properties[p]);
+    }
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (test_device_opens_in_ready) {
+  GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
+
+  fake_reset ();
+  fail_unless_equals_int (fake_count (FAKE_OPEN), 0);
+  gst_element_set_state (element, GST_STATE_READY);
+  fail_unless_equals_int (fake_count (FAKE_OPEN), 1);
+  const Calls before = calls_so_far ();
+  gst_element_set_state (element, GST_STATE_PLAYING);
+  expect_no_calls_since (&before, "READY to PLAYING");
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
+/* What there is on the device, in words; free it. Host memory is pools': it
+ * depends on how far the device is behind. */
+static gchar *
+on_device (void)
+{
+  gchar text[200];
+
+  fake_live (text, sizeof text);
+  const gchar *from = strstr (text, "host blocks ");
+  const gchar *to = strstr (text, " events");
+  fail_unless (from != NULL && to != NULL, "%s", text);
+  from += strlen ("host blocks ");
+  return g_strndup (from, (gsize) (to - from));
+}
+
+/* Two sizes take turns: what the device has stays what it was. */
+GST_START_TEST (test_caps_leave_no_memory) {
+  static const gint sizes[2][2] = { { 64, 48 }, { 128, 72 } };
+  GstHarness *h = test_harness (
+      BACKEND, "width=40 height=40 fit=letterbox streams=4 async-depth=4");
+  gchar *before = NULL, text[200];
+
+  for (guint round = 0; round < 30; round++) {
+    const gint *size = sizes[round % 2];
+    GstVideoInfo info;
+    GstBuffer *tensor;
+
+    test_video_info (&info, "NV12", size[0], size[1]);
+    test_send_caps (h, &info);
+    for (guint n = 0; n < 5; n++)
+      fail_unless_equals_int (
+          gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    gst_harness_push_event (h, gst_event_new_gap (0, 1));
+    while ((tensor = gst_harness_try_pull (h)) != NULL)
+      gst_buffer_unref (tensor);
+
+    gchar *now = on_device ();
+    if (before != NULL)
+      fail_unless_equals_string (now, before);
+    g_free (before);
+    before = now;
+  }
+  g_free (before);
+  test_harness_end (&h);
+  fail_unless (fake_live (text, sizeof text) == 0, "%s", text);
+}
+GST_END_TEST
+
+static void
+add_tests (TCase *tcase)
+{
+  gst_element_register (
+      NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  tcase_add_test (tcase, test_frames_pay_nothing);
+  tcase_add_test (tcase, test_device_opens_in_ready);
+  tcase_add_test (tcase, test_caps_leave_no_memory);
+}
+
+int
+main (int argc, char **argv)
+{
+  return test_main (argc, argv, "element-steady", add_tests);
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Caps that others write. An input is what the user set, a line of caps of
+ * tensors and a line of caps of video: what comes of them is possible, or there
+ * is a reason.
+ */
+#include "gst/inputformat.h"
+#include "gst/tensorcaps.h"
+
+#include "gstinput.h"
+
+static GstPpTensorWish
+take_wish (input *in)
+{
+  static const gint channels[] = { 0, 1, 3 };
+  GstPpTensorWish wish;
+
+  wish.width = take_byte (in);
+  wish.height = take_byte (in);
+  wish.channels = channels[take_index (in, 3)];
+  wish.layout = take_index (in, PP_LAYOUT_NHWC + 2) - 1;
+  wish.type = take_index (in, PP_TYPE_INT8 + 2) - 1;
+  return wish;
+}
+
+/* Caps of a line that fit the template, as the base class takes them. */
+static GstCaps *
+take_caps (input *in, const gchar *template)
+{
+  g_autofree gchar *line = take_line (in);
+  GstCaps *caps = parse_caps (line);
+
+  if (caps == NULL)
+    return gst_caps_new_empty ();
+
+  GstCaps *ours = gst_caps_from_string (template);
+  GstCaps *common = gst_caps_intersect (caps, ours);
+
+  gst_caps_unref (caps);
+  gst_caps_unref (ours);
+  return common;
+}
+
+static void
+check_tensor (const GstPpTensor *tensor, const GstPpTensorWish *wish)
+{
+  MUST (tensor->width >= 1 && tensor->width <= PP_MAX_SIZE &&
+          tensor->height >= 1 && tensor->height <= PP_MAX_SIZE &&
+          (tensor->channels == 1 || tensor->channels == 3),
+      "%dx%d with %d channels", tensor->width, tensor->height,
+      tensor->channels);
+  MUST ((wish->width == 0 || wish->width == tensor->width) &&
+          (wish->height == 0 || wish->height == tensor->height) &&
+          (wish->channels == 0 || wish->channels == tensor->channels) &&
+          (wish->layout < 0 || wish->layout == (gint) tensor->layout) &&
+          (wish->type < 0 || wish->type == (gint) tensor->type),
+      "%dx%d with %d channels is not what was set", tensor->width,
+      tensor->height, tensor->channels);
+}
+
+/* FALSE where there is a reason. */
+static gboolean
+read_tensor (const GstCaps *caps, const GstPpTensorWish *wish)
+{
+  GstPpTensor tensor = { 0 };
+  gchar *reason = NULL;
+
+  if (gst_pp_tensor_from_caps (caps, wish, &tensor, &reason)) {
+    MUST (reason == NULL, "read, but %s", reason);
+    check_tensor (&tensor, wish);
+    return TRUE;
+  }
+  must_be_reason (reason);
+  return FALSE;
+}
+
+static void
+check_fixate (
+    const GstCaps *tensors, const GstPpTensorWish *wish, const GstCaps *video)
+{
+  gchar *reason = NULL;
+  GstCaps *fixed = gst_pp_tensor_caps_fixate (tensors, wish, video, &reason);
+
+  if (fixed == NULL) {
+    must_be_reason (reason);
+    return;
+  }
+  MUST (reason == NULL, "chosen, but %s", reason);
+  MUST (gst_caps_is_fixed (fixed), "not fixed");
+  MUST (gst_caps_can_intersect (fixed, tensors), "not one of those offered");
+  MUST (read_tensor (fixed, wish), "it does not read what it chose");
+  gst_caps_unref (fixed);
+}
+
+static void
+check_transform (
+    const GstCaps *caps, GstPadDirection direction, const gchar *template)
+{
+  GstCaps *other = gst_caps_from_string (template);
+  GstCaps *result = gst_pp_tensor_caps_transform (caps, direction, other);
+
+  MUST (gst_caps_is_empty (result) == gst_caps_is_empty (caps),
+      "something of nothing, or the other way");
+  MUST (gst_caps_is_subset (result, other), "more than the template");
+  gst_caps_unref (result);
+  gst_caps_unref (other);
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+  input in = { data, size };
+  const GstPpTensorWish wish = take_wish (&in);
+  GstCaps *tensors = take_caps (&in, GST_PP_TENSOR_CAPS);
+  GstCaps *video = take_caps (&in, GST_PP_INPUT_CAPS);
+
+  check_transform (tensors, GST_PAD_SRC, GST_PP_INPUT_CAPS);
+  check_transform (video, GST_PAD_SINK, GST_PP_TENSOR_CAPS);
+  if (!gst_caps_is_empty (video)) {
+    video = gst_caps_fixate (video);
+    if (!gst_caps_is_empty (tensors))
+      check_fixate (tensors, &wish, video);
+  }
+  if (!gst_caps_is_empty (tensors)) {
+    tensors = gst_caps_fixate (tensors);
+    read_tensor (tensors, &wish);
+  }
+  gst_caps_unref (tensors);
+  gst_caps_unref (video);
+  return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The application's CUDA stays as it was: whatever the engine is asked for, the
+ * calling thread has the same context and the same last error as before, be it a
+ * context of its own, the device's primary one, or none. Exits with 77 where no
+ * device opens.
+ */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include "engineframe.h"
+
+#define SKIP 77
+
+/* The driver's functions, as the runtime finds them. */
+static CUresult (CUDAAPI *get_current) (CUcontext *context);
+static CUresult (CUDAAPI *create) (
+    CUcontext *context, unsigned flags, CUdevice device);
+static CUresult (CUDAAPI *destroy) (CUcontext context);
+
+/* version: of the function's signature, as in cudaTypedefs.h. */
+static void *
+driver_function (const char *symbol, unsigned version)
+{
+  enum cudaDriverEntryPointQueryResult found;
+  void *function = NULL;
+
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion (
+      symbol, &function, version, cudaEnableDefault, &found);
+#else
+  /* That of the toolkit, which need not be the one asked for. */
+  if (version == 4000)
+    cudaGetDriverEntryPoint (symbol, &function, cudaEnableDefault, &found);
+#endif
+  return function;
+}
+
+static void
+load_driver (void)
+{
+  get_current = driver_function ("cuCtxGetCurrent", 4000);
+  create = driver_function ("cuCtxCreate", 3020);
+  destroy = driver_function ("cuCtxDestroy", 4000);
+}
+
+static CUcontext
+current (void)
+{
+  CUcontext context = NULL;
+
+  EXPECT (get_current (&context) == CUDA_SUCCESS, "no answer");
+  return context;
+}
+
+static void
+expect_untouched (CUcontext before, const char *whose, const char *after)
+{
+  const CUcontext now = current ();
+
+  EXPECT (now == before, "%s: %p after %s, not %p", whose, (void *) now, after,
+      (void *) before);
+  EXPECT (cudaPeekAtLastError () == cudaSuccess, "%s: %s after %s", whose,
+      cudaGetErrorString (cudaPeekAtLastError ()), after);
+}
+
+/* Everything that an application's thread may call. */
+static void
+run_engine (const char *whose)
+{
+  const CUcontext before = current ();
+  const pp_spec spec = letterbox_spec (32, 32);
+  pp_error error = { 0 };
+  struct frame frame;
+
+  EXPECT (
+      pp_device_open (PP_BACKEND_CUDA, 99, NULL, &error) == NULL, "device 99");
+  expect_untouched (before, whose, "a device that does not open");
+  pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &error);
+  EXPECT (device != NULL, "%s: %s", whose, error.text);
+  if (device == NULL)
+    return;
+  expect_untouched (before, whose, "opening");
+  for (unsigned pinned = 0; pinned < 4; pinned++) {
+    frame_init (&frame, pp_device_arena (device), &spec, nv12_format (100, 60),
+        3, pinned);
+    expect_untouched (before, whose, "allocating");
+    pp_device_reserve (device, frame.plan, NULL);
+    expect_untouched (before, whose, "reserving");
+    frame_submit (&frame, device, pinned);
+    expect_untouched (before, whose, "submitting");
+    pp_job_query (frame.job);
+    frame_check (&frame, whose);
+    expect_untouched (before, whose, "waiting");
+    frame_clear (&frame);
+  }
+  pp_device_close (&device);
+  expect_untouched (before, whose, "closing");
+}
+
+int
+main (void)
+{
+  pp_error error = { 0 };
+  pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &error);
+  CUcontext own = NULL;
+
+  if (device == NULL) {
+    printf ("SKIP: %s\n", error.text);
+    return SKIP;
+  }
+  pp_device_close (&device);
+  load_driver ();
+  EXPECT (current () == NULL, "a context is left");
+  run_engine ("none");
+  if (create != NULL && destroy != NULL) {
+    EXPECT (create (&own, 0, 0) == CUDA_SUCCESS, "no context");
+    run_engine ("its own");
+    destroy (own);
+  }
+  EXPECT (cudaSetDevice (0) == cudaSuccess && cudaFree (NULL) == cudaSuccess,
+      "no primary context");
+  run_engine ("the primary");
+  return expect_end ();
+}
