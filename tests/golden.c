@@ -14,31 +14,61 @@
 #define MAX_GROUPS 26
 
 static void
-apply_c (const pp_plan *plan, const pp_view *source, void *tensor)
+apply_c (const pp_plan *plan, const pp_view *frame, void *tensor)
 {
-  if (!pp_apply_c (plan, source, tensor))
-    g_error ("no memory");
+  const pp_view source = pp_plan_crop_view (plan, frame);
+
+  if (!pp_apply_c (plan, &source, tensor))
+    g_error ("no memory for the reference");
 }
 
 static void
-apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor)
+apply_cpu (const pp_plan *plan, const pp_view *frame, void *tensor)
 {
+  const pp_view source = pp_plan_crop_view (plan, frame);
   const size_t size = pp_apply_cpu_scratch (plan);
   /* aligned_alloc wants whole multiples of the alignment. */
   void *scratch = aligned_alloc (64, (size + 63) / 64 * 64);
 
   pp_plan_fill_padding (plan, tensor);
-  pp_apply_cpu (plan, source, tensor, 0, plan->numbers.content_height, scratch);
+  pp_apply_cpu (
+      plan, &source, tensor, 0, plan->numbers.content_height, scratch);
   free (scratch);
+}
+
+/* Where there is one. */
+static pp_device *device;
+
+static void
+apply_cuda (const pp_plan *plan, const pp_view *frame, void *tensor)
+{
+  pp_arena *arena = pp_device_arena (device);
+  void *block = pp_arena_alloc (arena, plan->tensor_size, NULL);
+  pp_error error = { 0 };
+  const pp_task task = {
+    .plan = (pp_plan *) plan, .view = *frame, .tensor = block
+  };
+  pp_job *job = pp_submit (device, &task, &error);
+
+  if (job == NULL || pp_job_wait (job, &error) != PP_OK)
+    g_error ("%s", error.text);
+  memcpy (tensor, block, plan->tensor_size);
+  pp_device_drain (device, NULL);
+  pp_job_unref (&job);
+  pp_arena_free (arena, block, plan->tensor_size);
 }
 
 static const struct kernel {
   const gchar *name;
-  void (*apply) (const pp_plan *plan, const pp_view *source, void *tensor);
+  void (*apply) (const pp_plan *plan, const pp_view *frame, void *tensor);
 } kernels[] = {
   { "c", apply_c },
   { "cpu", apply_cpu },
+  { "cuda", apply_cuda },
 };
+
+/* The last one needs the device. */
+static guint n_kernels = G_N_ELEMENTS (kernels);
 
 /* The columns of cases.tsv, in order. */
 enum column {
@@ -340,7 +370,7 @@ used (gdouble difference, gdouble bound)
 
 static gboolean
 check_kernel (gchar **columns, guint k, const pp_plan *plan,
-    const pp_view *source, const void *expected)
+    const pp_view *frame, const void *expected)
 {
   const pp_type type = (pp_type) plan->numbers.type;
   const gsize n = plan->tensor_size / pp_type_size (type);
@@ -356,7 +386,7 @@ check_kernel (gchar **columns, guint k, const pp_plan *plan,
   }
   /* Poison: an element that is not written differs. */
   memset (tensor, 0xFF, plan->tensor_size);
-  kernels[k].apply (plan, source, tensor);
+  kernels[k].apply (plan, frame, tensor);
 
   const struct difference d = compare (type, tensor, expected, n);
   const gdouble worst =
@@ -392,11 +422,8 @@ check_plan (gchar **columns, const gchar *folder, const pp_plan *plan,
         (const uint8_t *) input + GST_VIDEO_INFO_PLANE_OFFSET (info, p);
     frame.stride[p] = GST_VIDEO_INFO_PLANE_STRIDE (info, p);
   }
-
-  const pp_view source = pp_plan_crop_view (plan, &frame);
-
-  for (guint k = 0; k < G_N_ELEMENTS (kernels); k++)
-    right = check_kernel (columns, k, plan, &source, expected) && right;
+  for (guint k = 0; k < n_kernels; k++)
+    right = check_kernel (columns, k, plan, &frame, expected) && right;
   return right;
 }
 
@@ -450,7 +477,7 @@ static void
 print_totals (void)
 {
   g_print ("\ngroup  cases");
-  for (guint k = 0; k < G_N_ELEMENTS (kernels); k++)
+  for (guint k = 0; k < n_kernels; k++)
     g_print ("  %12s", kernels[k].name);
   g_print ("   (worst difference / bound)\n");
   for (guint g = 0; g < MAX_GROUPS; g++) {
@@ -459,7 +486,7 @@ print_totals (void)
     if (row[0].cases == 0)
       continue;
     g_print ("%5c  %5u", 'a' + g, row[0].cases);
-    for (guint k = 0; k < G_N_ELEMENTS (kernels); k++)
+    for (guint k = 0; k < n_kernels; k++)
       g_print ("  %12.3g", row[k].worst);
     g_print ("\n");
   }
@@ -471,6 +498,7 @@ main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autofree gchar *text = NULL;
+  pp_error failure;
 
   gst_init (NULL, NULL);
   if (argc != 2) {
@@ -480,6 +508,12 @@ main (int argc, char **argv)
   if (!g_file_get_contents (argv[1], &text, NULL, &error)) {
     g_printerr ("%s\n", error->message);
     return 1;
+  }
+
+  device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &failure);
+  if (device == NULL) {
+    g_print ("SKIP cuda: %s\n", failure.text);
+    n_kernels--;
   }
 
   g_autofree gchar *folder = g_path_get_dirname (argv[1]);
@@ -496,5 +530,6 @@ main (int argc, char **argv)
     run_case (columns, folder);
   }
   print_totals ();
+  pp_device_close (&device);
   return totals.failed > 0 || totals.passed == 0;
 }
