@@ -54,6 +54,7 @@ fit_letterbox (size target, const struct picture *picture)
   const double height = (double) picture->height;
   const double ratio = fmin (target.height / height, target.width / width);
 
+  /* llrint: half to even, as Python's round */
   return (size){
     .width = at_most (at_least (llrint (width * ratio), 1), target.width),
     .height = at_most (at_least (llrint (height * ratio), 1), target.height),

@@ -38,6 +38,8 @@ pp_float16 (float value)
   return (uint16_t) (sign | (magnitude < 143u << 23 ? finite : special));
 }
 
+/* These make the padding's element. A pixel's are kernel_c.c's, rows_cpu.c's and
+ * pixel_cuda.cuh's. */
 static uint32_t
 float32_bits (const pp_numbers *numbers, float value)
 {

@@ -342,7 +342,8 @@ pp_store_integer (void *elements, const float *restrict shade,
   uint8_t *restrict element = elements;
   const float mul = scaling->mul, add = scaling->add;
   /* Floats from 2^23 to 2^24 are integers: adding 1.5 * 2^23 to a value below
-   * 2^22 rounds it half to even and leaves it in the low bits. */
+   * 2^22 rounds it half to even and leaves it in the low bits, over those of
+   * magic itself, 0x4b400000. */
   const float magic = 12582912.f;
   const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
   const float lo = scaling->lo, hi = scaling->hi;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A resampling filter and one axis' geometry -> tap table.
+ * A resampling filter, the gaussian before it, and one axis' geometry -> tap
+ * table.
  *
  * Positions are integers over one denominator, so that ties and window borders
  * are exact at any size; a weight is computed in double from one division.
@@ -18,7 +19,7 @@
 #define PI 3.14159265358979323846
 
 /* Positions, counted from the rectangle's first sample, in 1/unit samples. With
- * the sizes that plan.c lets through, 2^15 samples and 2^30 outputs, unit is at
+ * the sizes that spec.c and geometry.c let through, 2^15 samples and 2^30 outputs, unit is at
  * most 2^33 and no position over 2^49. */
 struct grid {
   int samples;
@@ -53,7 +54,8 @@ row_clear (struct row *row)
   row->end = 0;
 }
 
-/* Samples beyond the border are the edge sample. */
+/* Samples beyond the border are the edge sample. (The gaussian's are reflected
+ * before: convolve.) */
 static void
 row_add (struct row *row, int64_t sample, double weight)
 {
@@ -232,7 +234,8 @@ make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
   return size;
 }
 
-/* Reflect-101: ... 2 1 | 0 1 2 ... n-1 | n-2 ...; also more than once. */
+/* Reflect-101 at the borders of the source rectangle, not of the frame:
+ * ... 2 1 | 0 1 2 ... n-1 | n-2 ...; also more than once. */
 static int
 reflect (int sample, int samples)
 {
@@ -269,8 +272,9 @@ make_grid (const pp_axis_geometry *axis)
 {
   const int64_t pixel = 2 * (int64_t) axis->resized; /* in positions */
   const int pixels = 1 << axis->sub;                 /* a sample */
-  /* Where the rectangle starts in its first sample, and the way from the sample
-   * that covers its pixels evenly to the cosited one. */
+  /* Where the rectangle starts in its first sample. Cosited samples lie
+   * (2^sub - 1) / 2 pixels to the left of centred ones: among them, every centre
+   * moves right by as much. */
   const int phase = axis->start & (pixels - 1);
   const int64_t shift = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
 

@@ -33,7 +33,7 @@ typedef struct pp_taps {
 int pp_axis_samples (const pp_axis_geometry *axis);
 
 /* Takes the spec's method, antialias and gaussian denoising. Arguments have
- * been checked (plan.c). False when memory is exhausted; taps is then empty.
+ * been checked (spec.c). False when memory is exhausted; taps is then empty.
  * Filled taps are freed by pp_taps_clear. */
 bool pp_taps_init (
     pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis);
