@@ -14,80 +14,118 @@
 /* few_taps and any_taps: pixels a block makes. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 4
+#define BLOCK_THREADS (BLOCK_COLUMNS * BLOCK_ROWS)
 
-/* The TAPS taps of one output. Where the table has fewer, the rest weighs
- * nothing: adding it changes no bit. */
+/* The taps of one output on one axis. Where the table has fewer, the rest
+ * weighs nothing: adding it changes no bit. */
 template <int TAPS> struct tap_set {
-  int at[TAPS];
+  unsigned at[TAPS];
   float weight[TAPS];
 };
 
 template <int TAPS>
 static __device__ __forceinline__ tap_set<TAPS>
-load_taps (const kernel_args &args, const pp_axis &axis, int output)
+load_taps (const tap_table &table, unsigned output)
 {
-  const int first = __ldg (args.index + axis.first + output);
-  const float *weight = args.weight + axis.first_weight + output;
+  const unsigned first = __ldg (table.first + output);
   tap_set<TAPS> taps;
 
 #pragma unroll
   for (int j = 0; j < TAPS; j++) {
-    const bool there = j < axis.n_taps;
+    const bool there = j == 0 || j < table.n_taps;
     taps.at[j] = there ? first + j : first;
-    taps.weight[j] = there ? __ldg (weight + j * axis.n_out) : 0.f;
+    taps.weight[j] =
+        there ? __ldg (table.weight + (output + j * table.n_out)) : 0.f;
   }
   return taps;
 }
 
-template <int BYTES, int TAPS>
+template <int BYTES, int X, int Y>
 static __device__ __forceinline__ float
-sum_taps (const kernel_args &args, int component, const tap_set<TAPS> &x,
-    const tap_set<TAPS> &y)
+sum_taps (const kernel_args &args, int component, const tap_set<X> &x,
+    const tap_set<Y> &y)
 {
   const pp_source &source = args.numbers.source[component];
+  const unsigned stride = (unsigned) args.stride[component];
+  const uint8_t *row[Y];
   float sum = 0.f;
 
 #pragma unroll
-  for (int i = 0; i < TAPS; i++) {
-    const uint8_t *column =
-        args.first[component] + x.at[i] * source.pixel_stride;
+  for (int j = 0; j < Y; j++)
+    row[j] = args.first[component] + (size_t) y.at[j] * stride;
+#pragma unroll
+  for (int i = 0; i < X; i++) {
+    const unsigned offset = x.at[i] * (unsigned) source.pixel_stride;
     float column_sum = 0.f;
 #pragma unroll
-    for (int j = 0; j < TAPS; j++)
+    for (int j = 0; j < Y; j++)
       column_sum = add_product (column_sum, y.weight[j],
-          load_sample<BYTES> (
-              args.numbers, source, column + y.at[j] * args.stride[component]));
+          load_sample<BYTES> (args.numbers, source, row[j] + offset));
     sum = add_product (sum, x.weight[i], column_sum);
   }
   return sum;
 }
 
-/* TAPS: of component 0. CHROMA_TAPS: of components 1 and 2, which have a table
- * of their own, or 0 where all components share one. */
-template <int BYTES, int COMPONENTS, int TAPS, int CHROMA_TAPS>
+/* Components 1 and 2 where they lie side by side: one load gives both. */
+template <int BYTES, int TAPS>
+static __device__ __forceinline__ void
+sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
+    const tap_set<TAPS> &y, float *value)
+{
+  const pp_source &source = args.numbers.source[1];
+  const bool swapped = args.first[2] < args.first[1];
+  const uint8_t *first = swapped ? args.first[2] : args.first[1];
+  const unsigned stride = (unsigned) args.stride[1];
+  float low = 0.f, high = 0.f;
+
+#pragma unroll
+  for (int i = 0; i < TAPS; i++) {
+    const unsigned offset = x.at[i] * (unsigned) source.pixel_stride;
+    float low_sum = 0.f, high_sum = 0.f;
+#pragma unroll
+    for (int j = 0; j < TAPS; j++) {
+      const float2 pair = load_pair<BYTES> (
+          args.numbers, source, first + (size_t) y.at[j] * stride + offset);
+      low_sum = add_product (low_sum, y.weight[j], pair.x);
+      high_sum = add_product (high_sum, y.weight[j], pair.y);
+    }
+    low = add_product (low, x.weight[i], low_sum);
+    high = add_product (high, x.weight[i], high_sum);
+  }
+  value[0] = swapped ? high : low;
+  value[1] = swapped ? low : high;
+}
+
+/* X, Y: taps of component 0. CHROMA: of components 1 and 2 on both axes, where
+ * they have tables of their own, or 0 where all components share one. PAIR:
+ * those two lie side by side. */
+template <int BYTES, int COMPONENTS, int X, int Y, int CHROMA, bool PAIR>
 static __global__ void
-few_taps (const __grid_constant__ kernel_args args)
+__launch_bounds__ (BLOCK_THREADS)
+    few_taps (const __grid_constant__ kernel_args args)
 {
   const pp_numbers &n = args.numbers;
-  const int x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
-  const int y = blockIdx.y * BLOCK_ROWS + threadIdx.y;
+  const unsigned x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
+  const unsigned y = blockIdx.y * BLOCK_ROWS + threadIdx.y;
   float value[COMPONENTS];
 
-  if (x >= n.content_width || y >= n.content_height)
+  if (x >= (unsigned) n.content_width || y >= (unsigned) n.content_height)
     return;
-  const int axes = n.source[0].axes;
-  const tap_set<TAPS> at_x = load_taps<TAPS> (args, n.x[axes], x);
-  const tap_set<TAPS> at_y = load_taps<TAPS> (args, n.y[axes], y);
-  value[0] = sum_taps<BYTES, TAPS> (args, 0, at_x, at_y);
-  if constexpr (CHROMA_TAPS > 0) {
-    const int chroma = n.source[1].axes;
-    const auto chroma_x = load_taps<CHROMA_TAPS> (args, n.x[chroma], x);
-    const auto chroma_y = load_taps<CHROMA_TAPS> (args, n.y[chroma], y);
-    value[1] = sum_taps<BYTES, CHROMA_TAPS> (args, 1, chroma_x, chroma_y);
-    value[2] = sum_taps<BYTES, CHROMA_TAPS> (args, 2, chroma_x, chroma_y);
+  const tap_set<X> at_x = load_taps<X> (args.x[0], x);
+  const tap_set<Y> at_y = load_taps<Y> (args.y[0], y);
+  value[0] = sum_taps<BYTES> (args, 0, at_x, at_y);
+  if constexpr (CHROMA > 0) {
+    const tap_set<CHROMA> chroma_x = load_taps<CHROMA> (args.x[1], x);
+    const tap_set<CHROMA> chroma_y = load_taps<CHROMA> (args.y[1], y);
+    if constexpr (PAIR) {
+      sum_pair<BYTES> (args, chroma_x, chroma_y, value + 1);
+    } else {
+      value[1] = sum_taps<BYTES> (args, 1, chroma_x, chroma_y);
+      value[2] = sum_taps<BYTES> (args, 2, chroma_x, chroma_y);
+    }
   } else if constexpr (COMPONENTS == 3) {
-    value[1] = sum_taps<BYTES, TAPS> (args, 1, at_x, at_y);
-    value[2] = sum_taps<BYTES, TAPS> (args, 2, at_x, at_y);
+    value[1] = sum_taps<BYTES> (args, 1, at_x, at_y);
+    value[2] = sum_taps<BYTES> (args, 2, at_x, at_y);
   }
   finish_pixel<COMPONENTS> (args, value, x, y);
 }
@@ -98,26 +136,26 @@ sum_any_taps (const kernel_args &args, int component, int x, int y)
 {
   const pp_numbers &n = args.numbers;
   const pp_source &source = n.source[component];
-  const pp_axis &x_axis = n.x[source.axes], &y_axis = n.y[source.axes];
-  const float *x_weight = args.weight + x_axis.first_weight + x;
+  const tap_table &x_table = args.x[component], &y_table = args.y[component];
+  const float *x_weight = x_table.weight + x;
   const uint8_t *column = args.first[component] +
-      __ldg (args.index + y_axis.first + y) * args.stride[component] +
-      __ldg (args.index + x_axis.first + x) * source.pixel_stride;
+      __ldg (y_table.first + y) * args.stride[component] +
+      __ldg (x_table.first + x) * source.pixel_stride;
   float sum = 0.f;
 
-  for (int i = 0; i < x_axis.n_taps; i++) {
-    const float *y_weight = args.weight + y_axis.first_weight + y;
+  for (int i = 0; i < x_table.n_taps; i++) {
+    const float *y_weight = y_table.weight + y;
     const uint8_t *at = column;
     float column_sum = 0.f;
 #pragma unroll 4
-    for (int j = 0; j < y_axis.n_taps; j++) {
+    for (int j = 0; j < y_table.n_taps; j++) {
       column_sum = add_product (
           column_sum, __ldg (y_weight), load_unaligned<BYTES> (n, source, at));
-      y_weight += y_axis.n_out;
+      y_weight += y_table.n_out;
       at += args.stride[component];
     }
     sum = add_product (sum, __ldg (x_weight), column_sum);
-    x_weight += x_axis.n_out;
+    x_weight += x_table.n_out;
     column += source.pixel_stride;
   }
   return sum;
@@ -160,27 +198,47 @@ choose_any_taps (kernel_launch &launch, const pp_numbers &n)
       launch, n, kernels[n.n_components / 3 * 2 + n.sample_bytes - 1]);
 }
 
-/* False where an axis has more than two taps. */
+/* Whether components 1 and 2 are side by side, at a multiple of their common
+ * size. */
+static bool
+has_pairs (const pp_numbers &n)
+{
+  const pp_source &a = n.source[1], &b = n.source[2];
+  const int size = 2 * n.sample_bytes;
+
+  return interleaved (a, b) &&
+      abs (a.first_byte - b.first_byte) == n.sample_bytes &&
+      min (a.first_byte, b.first_byte) % size == 0 &&
+      a.pixel_stride % size == 0;
+}
+
+/* The first kernel that has enough taps. False where an axis has more than
+ * two. */
 static bool
 choose_few_taps (kernel_launch &launch, const pp_numbers &n)
 {
-#define ROW(bytes, components, taps, chroma_taps)                              \
+#define ROW(components, x, y, chroma, pair)                                    \
   {                                                                            \
-    bytes, components, taps, chroma_taps,                                      \
-        (const void *) few_taps<bytes, components, taps, chroma_taps>          \
+    components, x, y, chroma, pair,                                            \
+    {                                                                          \
+      (const void *) few_taps<1, components, x, y, chroma, pair>,              \
+          (const void *) few_taps<2, components, x, y, chroma, pair>           \
+    }                                                                          \
   }
-#define ROWS(bytes)                                                            \
-  ROW (bytes, 1, 1, 0), ROW (bytes, 1, 2, 0), ROW (bytes, 3, 1, 0),            \
-      ROW (bytes, 3, 2, 0), ROW (bytes, 3, 1, 1), ROW (bytes, 3, 1, 2),        \
-      ROW (bytes, 3, 2, 1), ROW (bytes, 3, 2, 2)
+#define ROWS(components, chroma, pair)                                         \
+  ROW (components, 1, 1, chroma, pair), ROW (components, 1, 2, chroma, pair),  \
+      ROW (components, 2, 1, chroma, pair),                                    \
+      ROW (components, 2, 2, chroma, pair)
   static const struct {
-    int bytes, components, taps, chroma_taps;
-    const void *kernel;
-  } rows[] = { ROWS (1), ROWS (2) };
+    int components, x, y, chroma;
+    bool pair;
+    const void *kernel[2]; /* for samples of 1 and 2 bytes */
+  } rows[] = { ROWS (1, 0, false), ROWS (3, 0, false), ROW (3, 1, 1, 1, false),
+    ROW (3, 2, 2, 1, false), ROWS (3, 2, false), ROW (3, 1, 1, 1, true),
+    ROW (3, 2, 2, 1, true), ROWS (3, 2, true) };
 #undef ROWS
 #undef ROW
   const int axes = n.source[0].axes;
-  const int taps = max (n.x[axes].n_taps, n.y[axes].n_taps);
   int chroma_taps = 0;
 
   if (n.n_components == 3) {
@@ -190,10 +248,13 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n)
     if (chroma != axes)
       chroma_taps = max (n.x[chroma].n_taps, n.y[chroma].n_taps);
   }
+
+  const bool pair = chroma_taps > 0 && has_pairs (n);
   for (const auto &row : rows) {
-    if (row.bytes == n.sample_bytes && row.components == n.n_components &&
-        row.taps == taps && row.chroma_taps == chroma_taps) {
-      launch_by_pixel (launch, n, row.kernel);
+    if (row.components == n.n_components && row.x >= n.x[axes].n_taps &&
+        row.y >= n.y[axes].n_taps && row.chroma >= chroma_taps &&
+        (row.chroma > 0) == (chroma_taps > 0) && row.pair == pair) {
+      launch_by_pixel (launch, n, row.kernel[n.sample_bytes - 1]);
       return true;
     }
   }
@@ -201,14 +262,15 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n)
 }
 
 /* Whether every sample is at a multiple of its size and every row at a
- * multiple of WORD. */
+ * multiple of WORD, which is not too far from the next one. */
 static bool
-aligned (const pp_numbers &n, const pp_view &view)
+regular (const pp_numbers &n, const pp_view &view)
 {
   for (int c = 0; c < n.n_components; c++) {
     const pp_source &source = n.source[c];
     const int p = source.plane;
-    if (((uintptr_t) view.plane[p] | view.stride[p]) % WORD != 0 ||
+    if (view.stride[p] > UINT32_MAX ||
+        ((uintptr_t) view.plane[p] | view.stride[p]) % WORD != 0 ||
         (source.first_byte | source.pixel_stride) % n.sample_bytes != 0)
       return false;
   }
@@ -219,7 +281,7 @@ static void
 choose_kernel (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     const pp_view &view, int multiprocessors)
 {
-  if (!aligned (plan->numbers, view) ||
+  if (!regular (plan->numbers, view) ||
       (!choose_few_taps (launch, plan->numbers) &&
           !choose_tile (launch, layout, plan, multiprocessors)))
     choose_any_taps (launch, plan->numbers);
@@ -257,6 +319,28 @@ pp_cuda_prepare (const pp_plan *plan)
   return load (launch);
 }
 
+static tap_table
+find_table (const pp_launch *job, const pp_axis &axis)
+{
+  return { job->index + axis.first, job->weight + axis.first_weight,
+    axis.n_taps, axis.n_out };
+}
+
+static void
+place_content (kernel_args &args, void *tensor)
+{
+  const pp_numbers &n = args.numbers;
+  const size_t size = pp_type_size ((pp_type) n.type);
+
+  args.row_stride = (int) n.row_stride;
+  args.pixel_stride = (int) n.pixel_stride;
+  for (int c = 0; c < n.n_channels; c++) {
+    const int64_t element = n.channel[c] + n.content_y * n.row_stride +
+        n.content_x * n.pixel_stride;
+    args.content[c] = (uint8_t *) tensor + element * size;
+  }
+}
+
 extern "C" cudaError_t
 pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
 {
@@ -265,17 +349,19 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
   kernel_args args = {};
 
   args.numbers = n;
-  args.index = job->index;
-  args.weight = job->weight;
-  args.tensor = job->tensor;
   choose_kernel (launch, args.tile, job->plan, job->source, multiprocessors);
   for (int c = 0; c < n.n_components; c++) {
     const pp_source &source = n.source[c];
     args.stride[c] = job->source.stride[source.plane];
     args.first[c] = job->source.plane[source.plane] +
         source.first_row * args.stride[c] + source.first_byte;
-    args.tile.group[c] = args.first[c] - args.tile.offset[c] * n.sample_bytes;
+    args.x[c] = find_table (job, n.x[source.axes]);
+    args.y[c] = find_table (job, n.y[source.axes]);
   }
+  for (tile_group &group : args.tile.group)
+    group.first = args.first[group.component] -
+        args.tile.offset[group.component] * n.sample_bytes;
+  place_content (args, job->tensor);
 
   void *parameters[] = { &args };
   return cudaLaunchKernel (launch.kernel, launch.grid, launch.block, parameters,

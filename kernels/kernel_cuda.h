@@ -25,8 +25,8 @@ cudaError_t pp_cuda_prepare (const pp_plan *plan);
  * multiprocessors: how many the device has.
  *
  * Rows of source may start anywhere. The fast kernels are taken where planes
- * and strides are multiples of 8 bytes and, for samples of 2 bytes, first bytes
- * and pixel strides are even. Where they are taken, whole words of 8 bytes are
+ * and strides are multiples of 8 bytes, strides less than 4 GiB and, for samples
+ * of 2 bytes, first bytes and pixel strides even. Where they are taken, whole words of 8 bytes are
  * read: a row's last word must be readable to its end. */
 cudaError_t pp_cuda_launch (
     const pp_launch *launch, int multiprocessors, cudaStream_t stream);

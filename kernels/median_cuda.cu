@@ -13,6 +13,7 @@
  * and the others moved up by one.
  */
 #include "median_cuda.h"
+#include "sort_cuda.cuh"
 
 /* Threads of a block. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32
@@ -32,6 +33,12 @@ struct median_args {
   const uint8_t *from[PP_MAX_COMPONENTS];
   uint8_t *to[PP_MAX_COMPONENTS];
   size_t from_stride[PP_MAX_COMPONENTS], to_stride[PP_MAX_COMPONENTS];
+  /* Where fewer rows are read than there are: taps of the outputs' rows, from
+   * first[output] on. Else n_taps is 0, and every row is made. */
+  const int32_t *first[PP_MAX_COMPONENTS];
+  int n_taps[PP_MAX_COMPONENTS];
+  /* that are made, some maybe twice */
+  int n_rows[PP_MAX_COMPONENTS];
   int swap; /* bytes of a sample change places */
 };
 
@@ -72,79 +79,6 @@ static __device__ __forceinline__ unsigned
 swap_bytes (unsigned word, bool swap)
 {
   return swap ? __byte_perm (word, 0, 0x2301) : word;
-}
-
-static __device__ __forceinline__ void
-order (unsigned &a, unsigned &b)
-{
-  const unsigned low = __vminu2 (a, b);
-
-  b = __vmaxu2 (a, b);
-  a = low;
-}
-
-/* The last two are compared first. */
-static __device__ __forceinline__ void
-sort (unsigned (&v)[3])
-{
-  order (v[1], v[2]);
-  order (v[0], v[1]);
-  order (v[1], v[2]);
-}
-
-static __device__ __forceinline__ void
-sort (unsigned (&v)[5])
-{
-  order (v[0], v[1]);
-  order (v[3], v[4]);
-  order (v[2], v[4]);
-  order (v[2], v[3]);
-  order (v[1], v[4]);
-  order (v[0], v[3]);
-  order (v[0], v[2]);
-  order (v[1], v[3]);
-  order (v[1], v[2]);
-}
-
-static __device__ __forceinline__ unsigned
-middle_of (unsigned a, unsigned b, unsigned c)
-{
-  return __vmaxu2 (__vminu2 (a, b), __vminu2 (__vmaxu2 (a, b), c));
-}
-
-/* rank[k][i]: the k-th smallest value of column i. */
-static __device__ __forceinline__ unsigned
-middle_of (const unsigned (&rank)[3][3])
-{
-  const unsigned low = __vmaxu2 (__vmaxu2 (rank[0][0], rank[0][1]), rank[0][2]);
-  const unsigned high =
-      __vminu2 (__vminu2 (rank[2][0], rank[2][1]), rank[2][2]);
-
-  return middle_of (low, middle_of (rank[1][0], rank[1][1], rank[1][2]), high);
-}
-
-/* With ranks sorted as well, only a few values can be the middle one: those
- * that do not have 13 other values above, or 13 below, for certain. They lie on
- * three diagonals; of the lower one only the highest, of the upper one only the
- * lowest is not ruled out by the others. */
-static __device__ __forceinline__ unsigned
-middle_of (unsigned (&rank)[5][5])
-{
-#pragma unroll
-  for (int k = 0; k < 5; k++)
-    sort (rank[k]);
-
-  unsigned diagonal[5] = { rank[0][4], rank[1][3], rank[2][2], rank[3][1],
-    rank[4][0] };
-  unsigned low = __vmaxu2 (
-      __vmaxu2 (rank[0][3], rank[1][2]), __vmaxu2 (rank[2][1], rank[3][0]));
-  unsigned high = __vminu2 (
-      __vminu2 (rank[1][4], rank[2][3]), __vminu2 (rank[3][2], rank[4][1]));
-
-  sort (diagonal);
-  order (low, high);
-  return __vminu2 (diagonal[3],
-      __vminu2 (__vmaxu2 (diagonal[2], low), __vmaxu2 (diagonal[1], high)));
 }
 
 /* The unit at that distance from the group's first one; beyond the edges, the
@@ -204,6 +138,15 @@ store_vector (uint8_t *to, const unsigned *word)
     *(uint4 *) to = make_uint4 (word[0], word[1], word[2], word[3]);
   else
     *(uint2 *) to = make_uint2 (word[0], word[1]);
+}
+
+/* The i-th row that is made. */
+static __device__ __forceinline__ int
+find_row (const median_args &args, int g, int i)
+{
+  const int n_taps = args.n_taps[g];
+
+  return n_taps == 0 ? i : __ldg (args.first[g] + i / n_taps) + i % n_taps;
 }
 
 /* The words from word on, which is beside those that the thread makes. */
@@ -354,13 +297,18 @@ make_words (const median_args &args, int g)
   constexpr int n_raw = SIZE + layout::rows - 1;
   const pp_median_group &group = args.group[g];
   const int word = (blockIdx.x * BLOCK_COLUMNS + threadIdx.x) * layout::words;
-  const int y = (blockIdx.y * BLOCK_ROWS + threadIdx.y) * layout::rows;
+  /* rows that are picked need not be adjacent */
+  const int rows = args.n_taps[g] == 0 ? layout::rows : 1;
+  const int first = (blockIdx.y * BLOCK_ROWS + threadIdx.y) * rows;
   unsigned raw[n_raw][layout::all];
 
-  if (word * WORD >= end_of_row (group, BYTES) || y >= group.rows)
+  if (word * WORD >= end_of_row (group, BYTES) || first >= args.n_rows[g])
     return;
+  const int y = find_row (args, g, first);
 #pragma unroll
   for (int j = 0; j < n_raw; j++) {
+    if (j >= SIZE && rows == 1)
+      break;
     const int row = clamp (y + j - layout::radius, group.rows - 1);
     load_row<BYTES, SIZE, STEP> (raw[j], group,
         args.from[g] + row * args.from_stride[g], word - layout::beside);
@@ -368,7 +316,7 @@ make_words (const median_args &args, int g)
 #pragma unroll
   for (int r = 0; r < layout::rows; r++) {
     unsigned rank[SIZE][layout::parts][layout::all], value[layout::words];
-    if (y + r >= group.rows)
+    if (r >= rows || y + r >= group.rows)
       return;
     sort_columns<BYTES> (rank, args, group, raw + r, r == 1);
 #pragma unroll
@@ -427,12 +375,13 @@ any_median (const __grid_constant__ median_args args)
   const int g = blockIdx.z;
   const pp_median_group &group = args.group[g];
   const int unit = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
-  const int y = blockIdx.y * BLOCK_ROWS + threadIdx.y;
+  const int i_row = blockIdx.y * BLOCK_ROWS + threadIdx.y;
   unsigned v[SIZE * SIZE];
 
-  if (unit >= group.units || y >= group.rows ||
+  if (unit >= group.units || i_row >= args.n_rows[g] ||
       !(group.samples >> unit % group.step & 1))
     return;
+  const int y = find_row (args, g, i_row);
 #pragma unroll
   for (int i = 0; i < SIZE * SIZE; i++) {
     const int row = clamp (y + i / SIZE - SIZE / 2, group.rows - 1);
@@ -496,6 +445,20 @@ pp_cuda_prepare_median (const pp_plan *plan)
   return cudaFuncGetAttributes (&attributes, kernels.any);
 }
 
+/* Rows that no tap reads are not made, where the table shows that there are
+ * many of them. */
+static void
+pick_rows (median_args &args, const pp_launch *job, int g)
+{
+  const pp_median_group &group = job->plan->median.group[g];
+  const pp_axis &y = job->plan->numbers.y[group.axes];
+  const bool fewer = y.n_out * y.n_taps < group.rows;
+
+  args.first[g] = job->index + y.first;
+  args.n_taps[g] = fewer ? y.n_taps : 0;
+  args.n_rows[g] = fewer ? y.n_out * y.n_taps : group.rows;
+}
+
 extern "C" cudaError_t
 pp_cuda_median (const pp_launch *job, cudaStream_t stream)
 {
@@ -521,10 +484,13 @@ pp_cuda_median (const pp_launch *job, cudaStream_t stream)
     args.from[g] = job->source.plane[p] + group.first_row * args.from_stride[g];
     args.to_stride[g] = job->medians.stride[p];
     args.to[g] = job->medians.plane[p] + group.first_row * args.to_stride[g];
+    pick_rows (args, job, g);
     columns = max (columns,
         fast ? div_up (end_of_row (group, n.sample_bytes), thread_bytes)
              : group.units);
-    rows = max (rows, fast ? div_up (group.rows, thread_rows) : group.rows);
+    rows = max (rows,
+        fast && args.n_taps[g] == 0 ? div_up (args.n_rows[g], thread_rows)
+                                    : args.n_rows[g]);
   }
 
   const dim3 grid (div_up (columns, BLOCK_COLUMNS), div_up (rows, BLOCK_ROWS),

@@ -13,23 +13,39 @@
 
 #include "kernel_cuda.h"
 
-/* How tile divides the work. A group is a run of components whose samples are
- * interleaved: they share rows, taps and code. Arrays are by component. */
+/* A run of components whose samples are interleaved: they share rows, taps and
+ * code. What tile keeps of it in shared memory is at these offsets, in floats:
+ * for each row of a tile the vertical sums of the samples under it; then, tap
+ * by tap, the weights of its columns. */
+struct tile_group {
+  const uint8_t *first; /* its first sample */
+  int component;        /* the first of its components */
+  int reach;            /* bytes from there to its pixel's end */
+  int sums, sums_stride;
+  int weights;
+};
+
+/* How tile divides the work. */
 struct tile_layout {
   int log2_columns, rows; /* outputs of a tile */
-  int sums_stride;        /* floats from one row of sums to the next */
-  const uint8_t *group[PP_MAX_COMPONENTS]; /* the group's first sample */
-  int reach[PP_MAX_COMPONENTS];  /* bytes from there to its pixel's end */
-  int offset[PP_MAX_COMPONENTS]; /* samples from there to the component */
+  tile_group group[PP_MAX_COMPONENTS];
+  int offset[PP_MAX_COMPONENTS]; /* samples from the group's to the component */
+};
+
+/* A component's taps on one axis, as pp_axis describes them. */
+struct tap_table {
+  const int32_t *first;
+  const float *weight;
+  int n_taps, n_out;
 };
 
 struct kernel_args {
   pp_numbers numbers;
+  tap_table x[PP_MAX_COMPONENTS], y[PP_MAX_COMPONENTS];
   const uint8_t *first[PP_MAX_COMPONENTS]; /* each component's first sample */
   size_t stride[PP_MAX_COMPONENTS];        /* bytes from row to row */
-  const int32_t *index;
-  const float *weight;
-  void *tensor;
+  void *content[PP_MAX_CHANNELS]; /* each channel's element of pixel (0, 0) */
+  int row_stride, pixel_stride;   /* of the tensor, elements */
   tile_layout tile;
 };
 
@@ -40,7 +56,7 @@ struct kernel_launch {
   size_t shared; /* bytes */
 };
 
-static inline int
+static __host__ __device__ constexpr int
 div_up (int a, int b)
 {
   return (a + b - 1) / b;
@@ -58,6 +74,13 @@ decode (const pp_source &source, unsigned sample)
   return (float) (int) (sample >> source.shift & (unsigned) source.mask);
 }
 
+/* What brings the bytes of two samples in a word in order. */
+static __device__ __forceinline__ unsigned
+byte_order (const pp_numbers &n)
+{
+  return n.big_endian ? 0x2301 : 0x3210;
+}
+
 template <int BYTES>
 static __device__ __forceinline__ float
 load_sample (const pp_numbers &n, const pp_source &source, const uint8_t *at)
@@ -69,7 +92,23 @@ load_sample (const pp_numbers &n, const pp_source &source, const uint8_t *at)
       source, n.big_endian ? __byte_perm (sample, 0, 0x4401) : sample);
 }
 
-/* The same at any address. */
+/* Two samples side by side, at a multiple of their common size. */
+template <int BYTES>
+static __device__ __forceinline__ float2
+load_pair (const pp_numbers &n, const pp_source &source, const uint8_t *at)
+{
+  if (BYTES == 1) {
+    const unsigned samples = __ldg ((const unsigned short *) at);
+    return make_float2 (
+        (float) (int) (samples & 0xff), (float) (int) (samples >> 8));
+  }
+  const unsigned samples =
+      __byte_perm (__ldg ((const unsigned *) at), 0, byte_order (n));
+  return make_float2 (
+      decode (source, samples & 0xffff), decode (source, samples >> 16));
+}
+
+/* One sample at any address. */
 template <int BYTES>
 static __device__ __forceinline__ float
 load_unaligned (const pp_numbers &n, const pp_source &source, const uint8_t *at)
@@ -88,19 +127,37 @@ clamp (float value, float low, float high)
 }
 
 static __device__ __forceinline__ void
-store (const kernel_args &args, int64_t element, float value)
+store (const pp_numbers &n, float *to, float value)
+{
+  *to = value;
+}
+
+static __device__ __forceinline__ void
+store (const pp_numbers &n, __half *to, float value)
+{
+  *to = __float2half_rn (value);
+}
+
+/* The low byte is right for both integer types. */
+static __device__ __forceinline__ void
+store (const pp_numbers &n, uint8_t *to, float value)
+{
+  const int rounded = __float2int_rn (clamp (value, n.lo, n.hi));
+
+  *to = (uint8_t) (rounded + n.zero_point);
+}
+
+template <typename ELEMENT>
+static __device__ __forceinline__ void
+store_channels (const kernel_args &args, const float *shade, int64_t element)
 {
   const pp_numbers &n = args.numbers;
 
-  if (n.type == PP_TYPE_FLOAT32) {
-    ((float *) args.tensor)[element] = value;
-  } else if (n.type == PP_TYPE_FLOAT16) {
-    ((__half *) args.tensor)[element] = __float2half_rn (value);
-  } else {
-    /* the low byte is right for both integer types */
-    const int rounded = __float2int_rn (clamp (value, n.lo, n.hi));
-    ((uint8_t *) args.tensor)[element] = (uint8_t) (rounded + n.zero_point);
-  }
+#pragma unroll
+  for (int c = 0; c < PP_MAX_CHANNELS; c++)
+    if (c < n.n_channels)
+      store (n, (ELEMENT *) args.content[c] + element,
+          __fadd_rn (__fmul_rn (shade[c], n.mul[c]), n.add[c]));
 }
 
 template <int COMPONENTS>
@@ -121,8 +178,7 @@ static __device__ __forceinline__ void
 finish_pixel (const kernel_args &args, const float *value, int x, int y)
 {
   const pp_numbers &n = args.numbers;
-  const int64_t pixel =
-      (n.content_y + y) * n.row_stride + (n.content_x + x) * n.pixel_stride;
+  const int64_t element = (int64_t) y * args.row_stride + x * args.pixel_stride;
   float shade[PP_MAX_CHANNELS];
 
 #pragma unroll
@@ -133,11 +189,12 @@ finish_pixel (const kernel_args &args, const float *value, int x, int y)
         add_product (__fmul_rn (n.gray[0], shade[0]), n.gray[1], shade[1]),
         n.gray[2], shade[2]);
   }
-#pragma unroll
-  for (int c = 0; c < PP_MAX_CHANNELS; c++)
-    if (c < n.n_channels)
-      store (args, n.channel[c] + pixel,
-          __fadd_rn (__fmul_rn (shade[c], n.mul[c]), n.add[c]));
+  if (n.type == PP_TYPE_FLOAT32)
+    store_channels<float> (args, shade, element);
+  else if (n.type == PP_TYPE_FLOAT16)
+    store_channels<__half> (args, shade, element);
+  else
+    store_channels<uint8_t> (args, shade, element);
 }
 
 #endif

@@ -212,6 +212,33 @@ denoise_is_in_taps (pp_denoise denoise)
 }
 
 /* Fills a zeroed plan. */
+static int32_t
+widest_span (const pp_plan *plan, const pp_axis *axis, int columns)
+{
+  const int32_t *first = plan->index + axis->first;
+  int32_t widest = 0;
+
+  for (int start = 0; start < axis->n_out; start += columns) {
+    int32_t low = first[start], high = low;
+
+    for (int x = start + 1; x < start + columns && x < axis->n_out; x++) {
+      low = first[x] < low ? first[x] : low;
+      high = first[x] > high ? first[x] : high;
+    }
+    widest = high - low > widest ? high - low : widest;
+  }
+  return widest + axis->n_taps;
+}
+
+static void
+measure_spans (pp_plan *plan)
+{
+  for (int a = 0; a < 2; a++)
+    for (int i = 0; i < PP_N_SPANS; i++)
+      plan->span[a][i] = widest_span (
+          plan, &plan->numbers.x[a], 1 << (PP_LOG2_LEAST_SPAN + i));
+}
+
 static pp_status
 fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     const pp_rect *source, pp_error *error)
@@ -233,6 +260,7 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     return pp_fail (error, PP_NO_MEMORY,
         "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
         spec->height, source->width, source->height);
+  measure_spans (plan);
   place_components (plan, format, &reach);
   if (spec->denoise == PP_DENOISE_MEDIAN)
     pp_median_groups_init (&plan->median, n, spec->denoise_size);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The plan: every number a kernel applies, in plain structs that both compilers
- * include. Decided once on the host, in double, and rounded once (plan.c).
+ * include. Decided once on the host, in double, and rounded once: where the
+ * picture goes by geometry.c, weights by taps.c, colour by colour.c,
+ * normalisation, type and order by output.c; plan.c puts them together.
  */
 #ifndef PP_PLAN_H
 #define PP_PLAN_H
@@ -81,8 +83,9 @@ typedef struct pp_numbers {
   /* integer types: clamp to [lo, hi], round half to even, add zero_point */
   float lo, hi;
   int32_t zero_point;
-  /* tensor, in elements: element (x, y) of R is at
-   * channel[0] + y * row_stride + x * pixel_stride */
+  /* tensor, in elements: element (x, y) of R, G, B is at
+   * channel[c] + y * row_stride + x * pixel_stride; for bgr nhwc channel is
+   * 2, 1, 0 */
   int32_t type;       /* pp_type */
   int32_t n_channels; /* 1 or 3 */
   int32_t width, height;
@@ -116,6 +119,10 @@ typedef struct pp_plane_rows {
   pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows */
 } pp_plane_rows;
 
+/* Runs of adjacent columns that a kernel may make together: 8 << i. */
+#define PP_N_SPANS 4
+#define PP_LOG2_LEAST_SPAN 3
+
 struct pp_plan {
   uint64_t id; /* unique in the process, never 0 */
   pp_numbers numbers;
@@ -123,6 +130,9 @@ struct pp_plan {
   int32_t *index;
   float *weight;
   size_t n_index, n_weight;
+  /* the most samples that taps of x[] reach from 8 << i adjacent outputs, which
+   * start at a multiple of that */
+  int32_t span[2][PP_N_SPANS];
   /* of a device with memory of its own: index, but rows count those of the
    * image, and behind it the rows of each plane; owned */
   int32_t *device_index;

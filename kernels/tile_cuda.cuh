@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The GPU's kernel for more than two taps an axis. A block makes a tile of
- * outputs. Group by group, it leaves the vertical sums of every sample under
- * the tile in shared memory; then each thread adds the horizontal taps of one
- * pixel.
+ * outputs. It leaves the vertical sums of every sample under the tile in shared
+ * memory, of all groups at once; then each thread adds the horizontal taps of
+ * some pixels.
+ *
+ * A block spends its time waiting for memory, so what it needs is asked for as
+ * early as possible, and there is one barrier only.
  */
 #ifndef PP_TILE_CUDA_CUH
 #define PP_TILE_CUDA_CUH
 
+#include <cuda_pipeline.h>
+
 #include "pixel_cuda.cuh"
 
-/* Threads a block has, at least one for each output. */
-#define TILE_THREADS 256
+/* Threads of a block. Many small blocks are best, since those that wait at a
+ * barrier leave the others alone; but where blocks are few, they are larger. */
+#define LEAST_THREADS 128
+#define MOST_THREADS 256
+/* Blocks of the largest size that a multiprocessor is to have, since a block
+ * spends most of its time waiting for memory. It limits registers to 64; with
+ * fewer blocks to go round, smaller tiles are better. */
+#define TILE_BLOCKS 4
+#define TILE_KERNEL __global__ __launch_bounds__ (MOST_THREADS, TILE_BLOCKS)
+/* Rows of pixels that a thread makes together: their weights and their places
+ * in shared memory are found once. */
+#define THREAD_ROWS 2
 /* Bytes that a thread loads at once. */
 #define WORD 8
 /* Loads that a thread has in flight. */
 #define LOADS 8
 /* Shared memory that every block may have without asking, bytes. */
 #define SHARED_LIMIT (48 * 1024)
-/* Blocks that a multiprocessor is to have, since a block spends most of
- * its time waiting for memory. It limits registers to 64; with fewer blocks to
- * go round, smaller tiles are better. */
-#define TILE_BLOCKS 4
-#define TILE_KERNEL __global__ __launch_bounds__ (TILE_THREADS, TILE_BLOCKS)
 
 /* A sum of a row is stored at SKEW (sample): columns that are a power of two
  * apart, read by the threads of a warp, then lie in different banks. */
@@ -40,18 +50,18 @@ unpack (const pp_numbers &n, const pp_source &source, uint2 word, int k)
     const unsigned bits = __byte_perm (half, 0x4b000000, 0x7440 | (k & 3));
     return __fadd_rn (__uint_as_float (bits), -8388608.f);
   }
-  const unsigned ordered =
-      __byte_perm (half, 0, n.big_endian ? 0x2301 : 0x3210);
+  const unsigned ordered = __byte_perm (half, 0, byte_order (n));
   return decode (source, (k & 1) ? ordered >> 16 : ordered & 0xffff);
 }
 
-/* Adds n_taps weighted rows of a word's samples to sum. Many loads are in
- * flight before the first is used: the taps are what a thread waits for. */
+/* Adds n_taps weighted rows of a word's samples to sum. weight_step: elements
+ * from one tap's weight to the next. Many loads are in flight before the first
+ * is used: the taps are what a thread waits for. */
 template <int BYTES>
 static __device__ __forceinline__ void
 sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
-    const pp_source &source, const uint8_t *from, size_t stride,
-    const float *weight, int n_taps)
+    const pp_source &source, const uint8_t *from, unsigned stride,
+    const float *weight, int weight_step, int n_taps)
 {
   for (int start = 0; start < n_taps; start += LOADS) {
     uint2 word[LOADS];
@@ -65,7 +75,8 @@ sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
     for (int j = 0; j < LOADS; j++) {
       if (start + j >= n_taps)
         break;
-      const float w = weight[start + j];
+      const float w = __ldg (weight);
+      weight += weight_step;
 #pragma unroll
       for (int k = 0; k < WORD / BYTES; k++)
         sum[k] = add_product (
@@ -74,11 +85,10 @@ sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
   }
 }
 
-/* What a block has to do, and where in it. */
+/* What a block has to do. */
 struct tile_place {
   int x0, y0;        /* its first output */
   int columns, rows; /* its outputs, cut to the content */
-  int column, row;   /* this thread's output; maybe outside */
 };
 
 /* The samples of a group's row that lie under the tile. */
@@ -107,109 +117,146 @@ find_first_taps (const int32_t *index, int columns)
   return taps;
 }
 
-template <int BYTES>
+/* Below, G is a group and C the first of its components. */
+
+template <int BYTES, int G, int C>
 static __device__ __forceinline__ tile_span
-find_span (const kernel_args &args, int group, const tile_place &place)
+find_span (const kernel_args &args, const tile_place &place)
 {
-  const pp_source &source = args.numbers.source[group];
-  const pp_axis &axis = args.numbers.x[source.axes];
-  const int2 taps =
-      find_first_taps (args.index + axis.first + place.x0, place.columns);
-  const int first = taps.x, count = taps.y - taps.x + axis.n_taps;
-  const uint8_t *begin = args.tile.group[group] + first * source.pixel_stride;
+  const pp_source &source = args.numbers.source[C];
+  const tile_group &group = args.tile.group[G];
+  const tap_table &table = args.x[C];
+  const int2 taps = find_first_taps (table.first + place.x0, place.columns);
+  const int first = taps.x, count = taps.y - taps.x + table.n_taps;
+  const uint8_t *begin = group.first + first * source.pixel_stride;
   const int phase = (int) ((uintptr_t) begin & (WORD - 1));
   tile_span span;
 
   span.words = begin - phase;
-  span.n_words = (phase + (count - 1) * source.pixel_stride +
-                     args.tile.reach[group] + WORD - 1) /
+  span.n_words =
+      (phase + (count - 1) * source.pixel_stride + group.reach + WORD - 1) /
       WORD;
   span.origin = (phase - first * source.pixel_stride) / BYTES;
   return span;
 }
 
-/* Leaves the vertical sums of all samples of the span in sums. */
-template <int BYTES>
+/* Asks for the weights of the tile's columns. */
+template <int G, int C>
 static __device__ __forceinline__ void
-sum_columns (const kernel_args &args, int group, const tile_place &place,
-    const tile_span &span, float *sums, float *weights)
+copy_weights (const kernel_args &args, const tile_place &place, float *shared)
 {
-  const pp_source &source = args.numbers.source[group];
-  const pp_axis &axis = args.numbers.y[source.axes];
-  const size_t stride = args.stride[group];
-  const int n_taps = axis.n_taps;
-  const float *weight = args.weight + axis.first_weight + place.y0;
+  const tap_table &table = args.x[C];
+  const int log2_columns = args.tile.log2_columns;
+  const float *from = table.weight + place.x0;
+  float *to = shared + args.tile.group[G].weights;
+
+  for (int i = threadIdx.x; i < table.n_taps << log2_columns; i += blockDim.x) {
+    const int tap = i >> log2_columns, column = i - (tap << log2_columns);
+    if (column < place.columns)
+      __pipeline_memcpy_async (
+          to + i, from + tap * table.n_out + column, sizeof (float));
+  }
+}
+
+/* Leaves the vertical sums of all samples of the span in shared memory. task
+ * counts words of the tile's rows, those of this group first; what is left of
+ * it belongs to the next one, so that groups are summed at once. */
+template <int BYTES, int G, int C>
+static __device__ __forceinline__ void
+sum_columns (const kernel_args &args, const tile_place &place,
+    const tile_span &span, int &task, float *shared)
+{
+  const tile_group &group = args.tile.group[G];
+  const tap_table &table = args.y[C];
+  const unsigned stride = (unsigned) args.stride[C];
+  const int n_tasks = place.rows * span.n_words;
 
 #pragma unroll 1
-  for (int row = 0; row < place.rows; row++)
-#pragma unroll 1
-    for (int tap = threadIdx.x; tap < n_taps; tap += TILE_THREADS)
-      weights[row * n_taps + tap] = __ldg (weight + tap * axis.n_out + row);
-  /* also: everyone is done with the sums of the group before */
-  __syncthreads ();
-  int row = 0;
-  for (int word = threadIdx.x;; word += TILE_THREADS) {
-    for (; row < place.rows && word >= span.n_words; row++)
+  for (; task < n_tasks; task += blockDim.x) {
+    int row = 0, word = task;
+    for (; word >= span.n_words; row++)
       word -= span.n_words;
-    if (row == place.rows)
-      break;
-    const int first = __ldg (args.index + axis.first + place.y0 + row);
+
+    const int y = place.y0 + row;
+    const unsigned first = __ldg (table.first + y);
     float sum[WORD / BYTES] = {};
-    sum_words<BYTES> (sum, args, source,
-        span.words + first * stride + word * WORD, stride,
-        weights + row * n_taps, n_taps);
-    float *to =
-        sums + row * args.tile.sums_stride + SKEW (word * (WORD / BYTES));
+    sum_words<BYTES> (sum, args, args.numbers.source[C],
+        span.words + (size_t) first * stride + word * WORD, stride,
+        table.weight + y, table.n_out, table.n_taps);
+    float *to = shared + group.sums + row * group.sums_stride +
+        SKEW (word * (WORD / BYTES));
 #pragma unroll
     for (int k = 0; k < WORD / BYTES; k++)
       to[k] = sum[k]; /* a word never crosses a step of SKEW */
   }
-  __syncthreads ();
+  task -= n_tasks;
 }
 
-/* Resamples the N components from group on, of this thread's pixel. */
-template <int BYTES, int N>
+/* Resamples a group's N components of the pixels from (column, row) of the tile
+ * down. value: by row and component. */
+template <int G, int C, int N, int N_ALL>
 static __device__ __forceinline__ void
-sum_group (
-    const kernel_args &args, int group, const tile_place &place, float *value)
+sum_rows (const kernel_args &args, const tile_place &place,
+    const tile_span &span, int column, int row, float (*value)[N_ALL],
+    const float *shared)
 {
-  extern __shared__ float shared[];
-  const pp_source &source = args.numbers.source[group];
-  const pp_axis &axis = args.numbers.x[source.axes];
-  const tile_span span = find_span<BYTES> (args, group, place);
-  const int step = source.pixel_stride / BYTES;
+  const tile_group &group = args.tile.group[G];
+  const tap_table &table = args.x[C];
+  const int step =
+      args.numbers.source[C].pixel_stride / args.numbers.sample_bytes;
+  const float *sums = shared + group.sums + row * group.sums_stride;
+  const float *weight = shared + group.weights + column;
+  unsigned lane = span.origin + __ldg (table.first + place.x0 + column) * step;
+  int below[THREAD_ROWS]; /* rows that are not there are the last one */
 
-  sum_columns<BYTES> (args, group, place, span, shared,
-      shared + args.tile.rows * args.tile.sums_stride);
 #pragma unroll
-  for (int c = 0; c < N; c++)
-    value[c] = 0.f;
-  if (place.column >= place.columns || place.row >= place.rows)
-    return;
+  for (int r = 0; r < THREAD_ROWS; r++) {
+    below[r] = min (r, place.rows - 1 - row) * group.sums_stride;
+#pragma unroll
+    for (int c = 0; c < N; c++)
+      value[r][C + c] = 0.f;
+  }
+#pragma unroll 4
+  for (int tap = 0; tap < table.n_taps; tap++) {
+    const float w = *weight;
+#pragma unroll
+    for (int c = 0; c < N; c++) {
+      const float *at = sums + SKEW (lane + args.tile.offset[C + c]);
+#pragma unroll
+      for (int r = 0; r < THREAD_ROWS; r++)
+        value[r][C + c] = add_product (value[r][C + c], w, at[below[r]]);
+    }
+    lane += step;
+    weight += 1 << args.tile.log2_columns;
+  }
+}
 
-  const int output = place.x0 + place.column;
-  const float *weight = args.weight + axis.first_weight + output;
-  const float *sums = shared + place.row * args.tile.sums_stride;
-  unsigned lane = span.origin + __ldg (args.index + axis.first + output) * step;
-  for (int start = 0; start < axis.n_taps; start += LOADS) {
-    float w[LOADS];
+/* Makes the pixels of a tile from its vertical sums. */
+template <int N0, int N1, int N2>
+static __device__ __forceinline__ void
+make_pixels (const kernel_args &args, const tile_place &place,
+    const tile_span *span, const float *shared)
+{
+  constexpr int n = N0 + N1 + N2;
+  const int log2_columns = args.tile.log2_columns;
+  const int n_tasks = div_up (args.tile.rows, THREAD_ROWS) << log2_columns;
+
+  for (int task = threadIdx.x; task < n_tasks; task += blockDim.x) {
+    const int row = (task >> log2_columns) * THREAD_ROWS;
+    const int column = task & ((1 << log2_columns) - 1);
+    float value[THREAD_ROWS][n];
+    if (column >= place.columns || row >= place.rows)
+      continue;
+    sum_rows<0, 0, N0> (args, place, span[0], column, row, value, shared);
+    if constexpr (N1 > 0)
+      sum_rows<1, N0, N1> (args, place, span[1], column, row, value, shared);
+    if constexpr (N2 > 0)
+      sum_rows<2, N0 + N1, N2> (
+          args, place, span[2], column, row, value, shared);
 #pragma unroll
-    for (int j = 0; j < LOADS; j++) {
-      if (start + j < axis.n_taps)
-        w[j] = __ldg (weight);
-      weight += axis.n_out;
-    }
-#pragma unroll
-    for (int j = 0; j < LOADS; j++) {
-      if (start + j >= axis.n_taps)
-        break;
-#pragma unroll
-      for (int c = 0; c < N; c++) {
-        const unsigned at = lane + args.tile.offset[group + c];
-        value[c] = add_product (value[c], w[j], sums[SKEW (at)]);
-      }
-      lane += step;
-    }
+    for (int r = 0; r < THREAD_ROWS; r++)
+      if (row + r < place.rows)
+        finish_pixel<n> (args, value[r], place.x0 + column, place.y0 + row + r);
   }
 }
 
@@ -218,25 +265,37 @@ template <int BYTES, int N0, int N1, int N2>
 static TILE_KERNEL void
 tile (const __grid_constant__ kernel_args args)
 {
+  extern __shared__ float shared[];
+  constexpr int c1 = N0, c2 = N0 + N1;
   const pp_numbers &n = args.numbers;
   const int max_columns = 1 << args.tile.log2_columns;
-  float value[N0 + N1 + N2];
   tile_place place;
+  tile_span span[3];
+  int task = threadIdx.x;
 
   place.x0 = blockIdx.x << args.tile.log2_columns;
   place.y0 = blockIdx.y * args.tile.rows;
   place.columns = min (max_columns, n.content_width - place.x0);
   place.rows = min (args.tile.rows, n.content_height - place.y0);
-  place.column = threadIdx.x & (max_columns - 1);
-  place.row = threadIdx.x >> args.tile.log2_columns;
-  sum_group<BYTES, N0> (args, 0, place, value);
+  copy_weights<0, 0> (args, place, shared);
+  span[0] = find_span<BYTES, 0, 0> (args, place);
+  if constexpr (N1 > 0) {
+    copy_weights<1, c1> (args, place, shared);
+    span[1] = find_span<BYTES, 1, c1> (args, place);
+  }
+  if constexpr (N2 > 0) {
+    copy_weights<2, c2> (args, place, shared);
+    span[2] = find_span<BYTES, 2, c2> (args, place);
+  }
+  __pipeline_commit ();
+  sum_columns<BYTES, 0, 0> (args, place, span[0], task, shared);
   if constexpr (N1 > 0)
-    sum_group<BYTES, N1> (args, N0, place, value + N0);
+    sum_columns<BYTES, 1, c1> (args, place, span[1], task, shared);
   if constexpr (N2 > 0)
-    sum_group<BYTES, N2> (args, N0 + N1, place, value + N0 + N1);
-  if (place.column < place.columns && place.row < place.rows)
-    finish_pixel<N0 + N1 + N2> (
-        args, value, place.x0 + place.column, place.y0 + place.row);
+    sum_columns<BYTES, 2, c2> (args, place, span[2], task, shared);
+  __pipeline_wait_prior (0);
+  __syncthreads ();
+  make_pixels<N0, N1, N2> (args, place, span, shared);
 }
 
 /* Whether component b can be in one group with a. */
@@ -249,102 +308,101 @@ interleaved (const pp_source &a, const pp_source &b)
       abs (a.first_byte - b.first_byte) < a.pixel_stride;
 }
 
-/* Divides the components into groups; the kernel for them. */
-static const void *
-group_components (tile_layout &layout, const pp_numbers &n)
+/* The runs of components that are a group each. */
+struct tile_groups {
+  int count;
+  int first[PP_MAX_COMPONENTS + 1]; /* of each group, and their end */
+  const void *kernel[2];            /* for samples of 1 and 2 bytes */
+};
+
+static const tile_groups &
+group_components (const pp_numbers &n)
 {
-#define ROWS(groups)                                                           \
+#define KERNELS(n0, n1, n2)                                                    \
   {                                                                            \
-    (const void *) tile<1, groups>, (const void *) tile<2, groups>             \
+    (const void *) tile<1, n0, n1, n2>, (const void *) tile<2, n0, n1, n2>     \
   }
-#define GROUPS(a, b, c) a, b, c
-  static const void *const kernels[4][2] = { ROWS (GROUPS (1, 0, 0)),
-    ROWS (GROUPS (3, 0, 0)), ROWS (GROUPS (1, 2, 0)), ROWS (GROUPS (1, 1, 1)) };
-#undef GROUPS
-#undef ROWS
+  static const tile_groups one = { 1, { 0, 1 }, KERNELS (1, 0, 0) };
+  static const tile_groups rows[] = {
+    { 1, { 0, 3 }, KERNELS (3, 0, 0) },
+    { 2, { 0, 1, 3 }, KERNELS (1, 2, 0) },
+    { 3, { 0, 1, 2, 3 }, KERNELS (1, 1, 1) },
+  };
+#undef KERNELS
   const pp_source *s = n.source;
-  const int bytes = n.sample_bytes;
-  int row = 0, group[PP_MAX_COMPONENTS] = { 0, 1, 2 };
 
-  if (n.n_components == 3) {
-    const bool last_two = interleaved (s[1], s[2]);
-    row = !last_two ? 3 : !interleaved (s[0], s[1]) ? 2 : 1;
-    if (last_two)
-      group[2] = 1;
-    if (row == 1)
-      group[1] = group[2] = 0;
-  }
-  for (int c = 0; c < n.n_components; c++) {
-    int low = s[c].first_byte, high = low;
-    for (int other = 0; other < n.n_components; other++) {
-      if (group[other] == group[c]) {
-        low = min (low, s[other].first_byte);
-        high = max (high, s[other].first_byte);
-      }
-    }
-    layout.reach[c] = high - low + bytes;
-    layout.offset[c] = (s[c].first_byte - low) / bytes;
-  }
-  return kernels[row][bytes - 1];
+  if (n.n_components == 1)
+    return one;
+  return rows[!interleaved (s[1], s[2]) ? 2 : !interleaved (s[0], s[1])];
 }
 
-/* The most samples under columns adjacent outputs that start at a multiple of
- * columns. */
+/* Sets what the tile's size does not change: of the group of the components
+ * from begin to before end. */
+static void
+measure_group (
+    tile_layout &layout, const pp_numbers &n, int g, int begin, int end)
+{
+  const pp_source *s = n.source;
+  int low = s[begin].first_byte, high = low;
+
+  for (int c = begin; c < end; c++) {
+    low = min (low, s[c].first_byte);
+    high = max (high, s[c].first_byte);
+  }
+  layout.group[g].component = begin;
+  layout.group[g].reach = high - low + n.sample_bytes;
+  for (int c = begin; c < end; c++)
+    layout.offset[c] = (s[c].first_byte - low) / n.sample_bytes;
+}
+
+/* The most words under a row of a tile. 0 where the samples under it are so
+ * many more than the taps that summing all of them would be a waste. */
 static int
-widest_span (const pp_plan *plan, const pp_axis &axis, int columns)
+most_words (const tile_layout &layout, const pp_plan *plan,
+    const tile_group &group, const pp_source &source)
 {
-  const int32_t *first = plan->index + axis.first;
-  int widest = 0;
+  const int n_taps = plan->numbers.x[source.axes].n_taps;
+  const int span =
+      plan->span[source.axes][layout.log2_columns - PP_LOG2_LEAST_SPAN];
 
-  for (int start = 0; start < axis.n_out; start += columns) {
-    const int end = min (start + columns, axis.n_out);
-    int low = first[start], high = low;
-    for (int x = start + 1; x < end; x++) {
-      low = min (low, first[x]);
-      high = max (high, first[x]);
-    }
-    widest = max (widest, high - low);
-  }
-  return widest + axis.n_taps;
+  if (span > n_taps << (layout.log2_columns + 1))
+    return 0;
+  return div_up (
+      WORD - 1 + (span - 1) * source.pixel_stride + group.reach, WORD);
 }
 
-/* Whether component c takes as much room as the one before it. */
-static bool
-same_span (const tile_layout &layout, const pp_numbers &n, int c)
-{
-  const pp_source &source = n.source[c], &before = n.source[c - 1];
-
-  return source.axes == before.axes &&
-      source.pixel_stride == before.pixel_stride &&
-      layout.reach[c] == layout.reach[c - 1];
-}
-
-/* Bytes of shared memory that tiles of layout take; sets its sums_stride. 0
- * where the columns under a tile are so many more than the taps that summing
- * all of them would be a waste. */
+/* Places everything in shared memory; the bytes that are needed. 0 where a tile
+ * is not worth while. */
 static size_t
-shared_size (tile_layout &layout, const pp_plan *plan)
+place_groups (
+    tile_layout &layout, const pp_plan *plan, const tile_groups &groups)
 {
   const pp_numbers &n = plan->numbers;
-  const int columns = 1 << layout.log2_columns;
-  int n_taps = 0;
+  size_t floats = 0;
 
-  layout.sums_stride = 0;
-  for (int c = 0; c < n.n_components; c++) {
-    const pp_source &source = n.source[c];
-    const pp_axis &x = n.x[source.axes];
-    if (c > 0 && same_span (layout, n, c))
-      continue;
-    const int span = widest_span (plan, x, columns);
-    if (span > 2 * columns * x.n_taps)
+  for (int g = 0; g < groups.count; g++) {
+    tile_group &group = layout.group[g];
+    const pp_source &source = n.source[groups.first[g]];
+    const int words = most_words (layout, plan, group, source);
+    if (words == 0)
       return 0;
-    const int words = div_up (
-        WORD - 1 + (span - 1) * source.pixel_stride + layout.reach[c], WORD);
-    const int lanes = words * (WORD / n.sample_bytes);
-    layout.sums_stride = max (layout.sums_stride, SKEW (lanes) + 1);
-    n_taps = max (n_taps, n.y[source.axes].n_taps);
+    group.sums = (int) floats;
+    group.sums_stride = SKEW (words * (WORD / n.sample_bytes)) + 1;
+    floats += (size_t) group.sums_stride * layout.rows;
+    group.weights = (int) floats;
+    floats += (size_t) n.x[source.axes].n_taps << layout.log2_columns;
   }
-  return sizeof (float) * layout.rows * ((size_t) layout.sums_stride + n_taps);
+  return floats * sizeof (float);
+}
+
+/* As many as the device has at once where every block is on it. */
+static int
+count_threads (int blocks, int multiprocessors)
+{
+  const int room =
+      TILE_BLOCKS * MOST_THREADS * multiprocessors / blocks / 32 * 32;
+
+  return max (LEAST_THREADS, min (room, MOST_THREADS));
 }
 
 /* The largest tile that leaves enough blocks for every multiprocessor, else
@@ -357,24 +415,26 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     int log2_columns, rows;
   } sizes[] = { { 6, 4 }, { 6, 2 }, { 5, 2 }, { 5, 1 }, { 4, 1 }, { 3, 1 } };
   const pp_numbers &n = plan->numbers;
-  tile_layout chosen = layout;
+  const tile_groups &groups = group_components (n);
+  tile_layout tried = layout;
 
   launch.kernel = nullptr;
-  const void *const kernel = group_components (chosen, n);
+  for (int g = 0; g < groups.count; g++)
+    measure_group (tried, n, g, groups.first[g], groups.first[g + 1]);
   for (const auto &size : sizes) {
-    chosen.log2_columns = size.log2_columns;
-    chosen.rows = size.rows;
-    const size_t shared = shared_size (chosen, plan);
+    tried.log2_columns = size.log2_columns;
+    tried.rows = size.rows;
+    const size_t shared = place_groups (tried, plan, groups);
     if (shared == 0 || shared > SHARED_LIMIT)
       continue;
-    layout = chosen;
-    launch.kernel = kernel;
+    layout = tried;
+    launch.kernel = groups.kernel[n.sample_bytes - 1];
     launch.grid = dim3 (div_up (n.content_width, 1 << size.log2_columns),
         div_up (n.content_height, size.rows));
-    launch.block = dim3 (TILE_THREADS);
     launch.shared = shared;
-    if (launch.grid.x * launch.grid.y >=
-        (unsigned) (TILE_BLOCKS * multiprocessors))
+    const int blocks = launch.grid.x * launch.grid.y;
+    launch.block = dim3 (count_threads (blocks, multiprocessors));
+    if (blocks >= TILE_BLOCKS * multiprocessors)
       break;
   }
   return launch.kernel != nullptr;

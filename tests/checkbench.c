@@ -5,6 +5,10 @@
  * GB/s counts the bytes of the source rows that taps with a weight read and the
  * bytes of the content that is written, each once. The limit beside it is a
  * copy of 64 MiB by one thread in the same run, which counts both sides too.
+ *
+ * On the device: the engine's copies; the kernels back to back; and what those
+ * are to stay under a quarter of, the copy of the whole frame up or of the
+ * whole tensor down, whichever takes longer.
  */
 #include "checkbench.h"
 
@@ -13,6 +17,7 @@
 #include <time.h>
 
 #include "checkrun.h"
+#include "checktime.h"
 #include "kernels/kernels.h"
 
 /* Frames and tensors that take turns, so that the last result is not simply
@@ -237,9 +242,9 @@ time_cpu (check_run *const runs)
   return best;
 }
 
-/* Best times of each stage. */
+/* Best times of the engine's copies: rows that matter up, the content down. */
 struct stages {
-  double upload, kernel, download;
+  double upload, download;
 };
 
 static void
@@ -255,10 +260,8 @@ keep_times (void *user, const pp_job_info *info, const pp_error *error)
   const pp_times *t = &info->times;
   if (error)
     return;
-  const struct stages took = { t->uploaded - t->start,
-    t->computed - t->uploaded, t->done - t->computed };
+  const struct stages took = { t->uploaded - t->start, t->done - t->computed };
   best->upload = took.upload < best->upload ? took.upload : best->upload;
-  best->kernel = took.kernel < best->kernel ? took.kernel : best->kernel;
   best->download =
       took.download < best->download ? took.download : best->download;
 }
@@ -268,7 +271,7 @@ time_device (check_run *const runs, pp_device *device)
 {
   pp_arena *arena = pp_device_arena (device);
   const size_t size = runs[0].size;
-  struct stages best = { 1e9, 1e9, 1e9 };
+  struct stages best = { 1e9, 1e9 };
   uint64_t padding = 0;
   void *tensor = pp_arena_alloc (arena, size, NULL);
   const double end = now () + SECONDS * 1e6;
@@ -317,7 +320,10 @@ bench (const struct bench_job *job, pp_device *device, double copy)
         speed, 100 * speed / copy);
     if (device) {
       const struct stages s = time_device (runs, device);
-      printf (" %9.1f %9.1f %9.1f", s.upload, s.kernel, s.download);
+      const check_times t = check_time_kernel (runs, N_TURNS, device);
+      const double whole = t.upload > t.download ? t.upload : t.download;
+      printf (" %9.1f %9.1f %9.2f %9.1f %6.1f%%", s.upload, s.download,
+          t.kernel, whole, 100 * t.kernel / whole);
     }
     printf ("\n");
   }
@@ -335,7 +341,8 @@ check_bench (pp_device *device)
       SECONDS, N_TURNS, copy);
   printf ("%-26s %-5s %9s %7s %7s", "job", "in", "cpu us", "GB/s", "of copy");
   if (device)
-    printf (" %9s %9s %9s", "up us", "kernel us", "down us");
+    printf (" %9s %9s %9s %9s %7s", "up us", "down us", "kernel us", "whole us",
+        "of it");
   printf ("\n");
   for (size_t i = 0; i < N_JOBS; i++) {
     wrong += !bench (&jobs[i], device, copy);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How long a device takes for the kernels of a job alone, and for the copies
+ * that they are compared with.
+ */
+#ifndef CHECKTIME_H
+#define CHECKTIME_H
+
+#include "checkrun.h"
+
+/* Microseconds. */
+typedef struct check_times {
+  double kernel;   /* of a frame, launches back to back */
+  double upload;   /* of the whole frame */
+  double download; /* of the whole tensor */
+} check_times;
+
+/* runs: n_runs frames of one plan, which take turns; their planes are the
+ * device's pinned memory. Exits where a call fails. */
+check_times check_time_kernel (
+    const check_run *runs, int n_runs, pp_device *device);
+
+#endif
