@@ -214,14 +214,17 @@ check_component (const pp_format *format, int c, pp_error *error)
     { "sub_y", here->sub_y, 0, 2 },
     /* Kernels take 1-byte samples as they are. */
     { "depth", here->depth, format->sample_bytes == 1 ? 8 : 1, bits },
-    { "shift", here->shift, 0, bits - here->depth },
   };
   char prefix[32];
 
   snprintf (prefix, sizeof prefix, "format.component[%d].", c);
 
-  const pp_status status = check_ints (prefix, fields, LENGTH (fields), error);
+  pp_status status = check_ints (prefix, fields, LENGTH (fields), error);
 
+  /* A depth that is none has no room left to count. */
+  if (status == PP_OK)
+    status = check_ints (prefix,
+        &(int_field){ "shift", here->shift, 0, bits - here->depth }, 1, error);
   if (status != PP_OK)
     return status;
   if (here->offset % format->sample_bytes != 0 ||

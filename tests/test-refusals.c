@@ -175,6 +175,7 @@ test_bad_formats (void)
     INT ("component[2].sub_x", 0, component[2].sub_x),
     INT ("component[0].depth", 17, component[0].depth),
     INT ("component[0].depth", 0, component[0].depth),
+    INT ("component[0].depth", -2147483648, component[0].depth),
     INT ("component[0].shift", 7, component[0].shift),
     INT ("scale[1]", 0, scale[1]),
     REAL ("kr", 0, kr),
