@@ -212,11 +212,9 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
 static void
 set_depth (GstCudaPreproc *self, guint depth)
 {
-  const gint fps_n = GST_VIDEO_INFO_FPS_N (&self->plans.info);
-  const gint fps_d = GST_VIDEO_INFO_FPS_D (&self->plans.info);
-  /* Without a framerate nothing bounds the wait; the answer leaves it out. */
   const GstClockTime held_back =
-      fps_n > 0 ? gst_util_uint64_scale (depth * GST_SECOND, fps_d, fps_n) : 0;
+      gst_pp_latency_of_depth (depth, GST_VIDEO_INFO_FPS_N (&self->plans.info),
+          GST_VIDEO_INFO_FPS_D (&self->plans.info));
 
   self->depth = depth;
   GST_OBJECT_LOCK (self);
@@ -352,17 +350,9 @@ gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
       : GST_BASE_TRANSFORM_SINK_PAD (trans);
   GstCaps *other_template = gst_pad_get_pad_template_caps (other);
   GstCaps *result =
-      gst_pp_tensor_caps_transform (caps, direction, other_template);
+      gst_pp_tensor_caps_transform (caps, direction, other_template, filter);
 
   gst_caps_unref (other_template);
-  if (filter != NULL) {
-    GstCaps *all = result;
-    /* A source that is free to choose takes the first: ours, not its own. */
-    const gboolean ours = direction == GST_PAD_SRC;
-    result = gst_caps_intersect_full (
-        ours ? all : filter, ours ? filter : all, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (all);
-  }
   return result;
 }
 
@@ -404,37 +394,12 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   return fixed;
 }
 
-/* Makes room for the largest picture that these caps allow, which is the whole
- * frame, and for the one that the crop property leaves now. */
-static gboolean
-reserve (GstCudaPreproc *self)
-{
-  const pp_rect frame = { 0, 0, GST_VIDEO_INFO_WIDTH (&self->plans.info),
-    GST_VIDEO_INFO_HEIGHT (&self->plans.info) };
-  GstPpFault fault;
-  gchar *reason = NULL;
-  pp_error error = { PP_OK, "" };
-  pp_plan *now = NULL;
-  pp_plan *whole = gst_pp_plan_cache_make_whole (&self->plans, &fault, &reason);
-
-  if (whole != NULL)
-    now = gst_pp_plan_cache_find (
-        &self->plans, frame.width, frame.height, &frame, &fault, &reason);
-  if (now == NULL) {
-    post_fault (self, fault, reason);
-  } else if (pp_device_reserve (self->device, whole, &error) != PP_OK ||
-      pp_device_reserve (self->device, now, &error) != PP_OK) {
-    post_engine_error (self, &error);
-  }
-  pp_plan_unref (&whole);
-  return now != NULL && error.status == PP_OK;
-}
-
 static gboolean
 gst_cuda_preproc_set_caps (
     GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  GstPpFault fault;
   gchar *reason = NULL;
 
   gst_pp_held_drain (&self->held);
@@ -461,7 +426,10 @@ gst_cuda_preproc_set_caps (
           pp_device_useful_jobs (self->device),
           GST_VIDEO_INFO_FPS_N (&self->plans.info),
           GST_BASE_TRANSFORM_SINK_PAD (self)));
-  return reserve (self);
+  if (gst_pp_plan_cache_reserve (&self->plans, self->device, &fault, &reason))
+    return TRUE;
+  post_fault (self, fault, reason);
+  return FALSE;
 }
 
 static gboolean

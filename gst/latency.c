@@ -29,6 +29,13 @@ gst_pp_choose_depth (gint wish, gint useful, gint framerate, GstPad *sink)
   return framerate > 0 && upstream_is_stored (sink) ? (guint) useful : 0;
 }
 
+GstClockTime
+gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d)
+{
+  return fps_n > 0 ? gst_util_uint64_scale (depth * GST_SECOND, fps_d, fps_n)
+                   : 0;
+}
+
 void
 gst_pp_latency_add (GstQuery *query, GstClockTime latency)
 {

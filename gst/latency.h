@@ -17,6 +17,10 @@ G_BEGIN_DECLS
 guint gst_pp_choose_depth (
     gint wish, gint useful, gint framerate, GstPad *sink);
 
+/* How long depth frames take to come; 0 without a framerate, since nothing bounds
+ * the wait then. */
+GstClockTime gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d);
+
 /* Adds to an answered LATENCY query. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);
 

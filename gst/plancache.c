@@ -99,10 +99,27 @@ gst_pp_plan_cache_find (GstPpPlanCache *cache, gint width, gint height,
   return plan;
 }
 
-pp_plan *
-gst_pp_plan_cache_make_whole (
-    GstPpPlanCache *cache, GstPpFault *fault, gchar **reason)
+gboolean
+gst_pp_plan_cache_reserve (
+    GstPpPlanCache *cache, pp_device *device, GstPpFault *fault, gchar **reason)
 {
-  return make_plan (cache, GST_VIDEO_INFO_WIDTH (&cache->info),
-      GST_VIDEO_INFO_HEIGHT (&cache->info), NULL, fault, reason);
+  const pp_rect frame = { 0, 0, GST_VIDEO_INFO_WIDTH (&cache->info),
+    GST_VIDEO_INFO_HEIGHT (&cache->info) };
+  pp_error error;
+  pp_plan *now = NULL;
+  pp_plan *whole =
+      make_plan (cache, frame.width, frame.height, NULL, fault, reason);
+
+  if (whole != NULL)
+    now = gst_pp_plan_cache_find (
+        cache, frame.width, frame.height, &frame, fault, reason);
+  const gboolean reserved = now != NULL &&
+      pp_device_reserve (device, whole, &error) == PP_OK &&
+      pp_device_reserve (device, now, &error) == PP_OK;
+  if (now != NULL && !reserved) {
+    *fault = gst_pp_fault_from_status (error.status);
+    *reason = g_strdup (error.text);
+  }
+  pp_plan_unref (&whole);
+  return reserved;
 }

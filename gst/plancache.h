@@ -43,10 +43,11 @@ void gst_pp_plan_cache_finish (GstPpPlanCache *cache);
 pp_plan *gst_pp_plan_cache_find (GstPpPlanCache *cache, gint width, gint height,
     const pp_rect *picture, GstPpFault *fault, gchar **reason);
 
-/* A plan for the whole of the caps' frame, whatever the crop property; transfer
- * full. NULL as above. */
-pp_plan *gst_pp_plan_cache_make_whole (
-    GstPpPlanCache *cache, GstPpFault *fault, gchar **reason);
+/* Makes room on the device for the largest picture that the caps allow, which is
+ * the whole frame, and for the one that the crop property leaves now. FALSE as
+ * above. */
+gboolean gst_pp_plan_cache_reserve (GstPpPlanCache *cache, pp_device *device,
+    GstPpFault *fault, gchar **reason);
 
 G_END_DECLS
 

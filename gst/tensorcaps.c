@@ -72,7 +72,7 @@ keep_framerate (GstCaps *caps, const GValue *framerate)
 
 GstCaps *
 gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
-    const GstCaps *other_template)
+    const GstCaps *other_template, GstCaps *filter)
 {
   GstCaps *result = gst_caps_new_empty ();
 
@@ -86,7 +86,15 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
       keep_framerate (other, framerate);
     result = gst_caps_merge (result, other);
   }
-  return result;
+  if (filter == NULL)
+    return result;
+
+  /* A source that is free to choose takes the first: ours, not its own. */
+  const gboolean ours = direction == GST_PAD_SRC;
+  GstCaps *filtered = gst_caps_intersect_full (
+      ours ? result : filter, ours ? filter : result, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (result);
+  return filtered;
 }
 
 /* Parses W:H:C..., each 1 or more, and pads with ones. */

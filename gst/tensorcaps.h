@@ -36,11 +36,11 @@ typedef struct {
 } GstPpTensorWish;
 
 /* What the other pad could have, for caps on the pad of direction: everything
- * that the templates allow, with the framerate kept. Never narrowed by
- * properties: caps with one shape would count as fixed, and downstream would not
- * be asked. */
+ * that the templates allow and filter (or NULL) lets through, with the framerate
+ * kept. Never narrowed by properties: caps with one shape would count as fixed,
+ * and downstream would not be asked. */
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
-    GstPadDirection direction, const GstCaps *other_template);
+    GstPadDirection direction, const GstCaps *other_template, GstCaps *filter);
 
 /* Chooses the first structure of candidates that agrees with wish, and fills
  * what it leaves open: with wish, else with the size of the video in sink_caps.

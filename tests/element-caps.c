@@ -230,7 +230,7 @@ GST_START_TEST (test_transform) {
     const GstPadDirection direction = transform_cases[i].direction;
     GstCaps *caps = gst_caps_from_string (transform_cases[i].caps);
     GstCaps *other = gst_pp_tensor_caps_transform (
-        caps, direction, direction == GST_PAD_SINK ? tensor : video);
+        caps, direction, direction == GST_PAD_SINK ? tensor : video, NULL);
 
     fail_unless_equals_int (gst_caps_get_size (other), transform_cases[i].size);
     for (guint s = 0; s < gst_caps_get_size (other); s++) {

@@ -97,7 +97,7 @@ check_transform (
     const GstCaps *caps, GstPadDirection direction, const gchar *template)
 {
   GstCaps *other = gst_caps_from_string (template);
-  GstCaps *result = gst_pp_tensor_caps_transform (caps, direction, other);
+  GstCaps *result = gst_pp_tensor_caps_transform (caps, direction, other, NULL);
 
   MUST (gst_caps_is_empty (result) == gst_caps_is_empty (caps),
       "something of nothing, or the other way");
