@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct _GstPpTimeline {
-  gchar *path;
+  gchar *path;   /* as the user wrote it */
+  gchar *target; /* where links lead */
   void (*append) (GString *text, const GstPpTrace *trace);
   gboolean written; /* with all frames */
   guint64 frames;   /* added so far */
@@ -32,17 +34,20 @@ static const struct {
 };
 
 /* Whether g_file_set_contents will be able to do its work: make a file beside
- * path and rename it. */
+ * target, which is where path leads, and rename it. */
 static gboolean
-check_place (const gchar *path, gchar **reason)
+check_place (const gchar *path, const gchar *target, gchar **reason)
 {
-  if (g_file_test (path, G_FILE_TEST_IS_DIR)) {
+  if (g_file_test (target, G_FILE_TEST_EXISTS) &&
+      !g_file_test (target, G_FILE_TEST_IS_REGULAR)) {
     *reason = g_strdup_printf (
-        "timeline-location=%s cannot be written: it is a folder", path);
+        "timeline-location=%s cannot be written: it is %s", path,
+        g_file_test (target, G_FILE_TEST_IS_DIR) ? "a folder"
+                                                 : "no regular file");
     return FALSE;
   }
 
-  g_autofree gchar *beside = g_strconcat (path, ".XXXXXX", NULL);
+  g_autofree gchar *beside = g_strconcat (target, ".XXXXXX", NULL);
   const gint file = g_mkstemp_full (beside, O_WRONLY, 0600);
   if (file < 0) {
     *reason = g_strdup_printf (
@@ -69,11 +74,16 @@ gst_pp_timeline_new (const gchar *path, GstPpFault *fault, gchar **reason)
     return NULL;
   }
   *fault = GST_PP_FAULT_FILE;
-  if (!check_place (path, reason))
+  /* A link is to stay one: it is what it leads to that is replaced. */
+  gchar *real = realpath (path, NULL);
+  g_autofree gchar *target = g_strdup (real != NULL ? real : path);
+  free (real);
+  if (!check_place (path, target, reason))
     return NULL;
 
   GstPpTimeline *timeline = g_new0 (GstPpTimeline, 1);
   timeline->path = g_strdup (path);
+  timeline->target = g_steal_pointer (&target);
   timeline->append = kinds[kind].append;
   return timeline;
 }
@@ -82,6 +92,7 @@ void
 gst_pp_timeline_free (GstPpTimeline *timeline)
 {
   g_free (timeline->path);
+  g_free (timeline->target);
   g_free (timeline);
 }
 
@@ -132,7 +143,7 @@ gst_pp_timeline_write (
   /* Writes a file beside it and renames that. */
   GError *error = NULL;
   timeline->written = g_file_set_contents (
-      timeline->path, text->str, (gssize) text->len, &error);
+      timeline->target, text->str, (gssize) text->len, &error);
   g_string_free (text, TRUE);
   if (!timeline->written) {
     *reason = g_strdup_printf ("timeline-location=%s was not written: %s",

@@ -6,10 +6,13 @@
  * Arguments: checktimeline.py; a folder to leave the files in, else they are
  * removed.
  */
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <gst/gst.h>
 #include <locale.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "expect.h"
 #include "gst/cudapreproc.h"
@@ -303,10 +306,13 @@ test_bad_places (void)
     { "json", "does not end in .json or .svg", TRUE },
     { "no/such/folder.json", "No such file or directory", FALSE },
     { "folder.svg", "it is a folder", FALSE },
+    { "pipe.json", "it is no regular file", FALSE },
   };
   g_autofree gchar *sub = path_of ("folder.svg");
+  g_autofree gchar *pipe = path_of ("pipe.json");
 
   g_mkdir (sub, 0700);
+  EXPECT (mkfifo (pipe, 0600) == 0, "%s: %s", pipe, g_strerror (errno));
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     g_autofree gchar *path = path_of (cases[i].name);
     g_autofree gchar *named = g_strdup_printf ("timeline-location=%s", path);
@@ -326,6 +332,34 @@ test_bad_places (void)
           "%s", text);
   }
   g_rmdir (sub);
+  g_unlink (pipe);
+}
+
+/* Who keeps the newest timeline under a link finds it there again. */
+static void
+test_link (void)
+{
+  g_autofree gchar *link = path_of ("link.json");
+  g_autofree gchar *kept = path_of ("kept.json");
+  g_autofree gchar *text = NULL;
+  GstPpFault fault;
+  gchar *reason = NULL;
+  const GstPpTimelineLabels labels = { "element", "device", "none" };
+
+  EXPECT (g_file_set_contents (kept, "", 0, NULL) &&
+          symlink ("kept.json", link) == 0,
+      "%s: %s", link, g_strerror (errno));
+  GstPpTimeline *timeline = gst_pp_timeline_new (link, &fault, &reason);
+  EXPECT (
+      timeline != NULL && gst_pp_timeline_write (timeline, &labels, &reason),
+      "%s", reason);
+  if (timeline != NULL)
+    gst_pp_timeline_free (timeline);
+  EXPECT (g_file_test (link, G_FILE_TEST_IS_SYMLINK), "the link is gone");
+  EXPECT (g_file_get_contents (kept, &text, NULL, NULL) && text[0] != '\0',
+      "%s was not written", kept);
+  g_unlink (link);
+  g_unlink (kept);
 }
 
 /* The disk may be full only at the end. The file that was there stays. */
@@ -413,6 +447,7 @@ main (int argc, char **argv)
     }
   }
   test_bad_places ();
+  test_link ();
   test_lost_place ();
   expect_clean_folder (argc <= 2);
   if (argc <= 2)
