@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The completion thread: waits for the jobs' events in order, releases inputs,
- * reads stage times, ends jobs.
+ * ends jobs, reads stage times, calls back.
  */
 
 #include "engine.h"
@@ -94,33 +94,36 @@ wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
     return status;
   pp_job_release_input (job);
   release_passed_inputs (device, job);
-  status = backend->event_wait (
+  return backend->event_wait (
       device->slot[job->slot].event[PP_STAGE_DONE], is_alone (device), error);
-  if (status == PP_OK)
-    status = read_times (device, job, error);
-  return status;
 }
 
 static void
 complete (pp_device *device, pp_job *job)
 {
   pp_error error = job->error;
-  const pp_status status = error.status == PP_OK
+  pp_status status = error.status == PP_OK
       ? wait_for_stages (device, job, &error)
       : error.status;
 
+  if (status == PP_OK) {
+    /* Who waits for the tensor need not wait for its times. */
+    pp_job_end (job, NULL);
+    status = read_times (device, job, &error);
+  }
   if (status != PP_OK) {
     /* What was queued before the failure may still be reading and writing. */
     device->backend->stream_sync (device->lane[job->info.stream].stream, NULL);
-    job->error = error;
     pthread_mutex_lock (&device->lock);
     if (device->error.status == PP_OK)
-      device->error = job->error;
+      device->error = error;
     pthread_mutex_unlock (&device->lock);
   } else {
     pp_streams_measure (device, &job->info.times);
   }
-  pp_job_end (job);
+  pp_job_call_back (job, status == PP_OK ? NULL : &error);
+  if (!pp_job_query (job))
+    pp_job_end (job, &error);
 }
 
 /* With the device's lock held. */

@@ -10,7 +10,7 @@
  * device's list. If pinned memory lacks some of its planes, a staging thread
  * copies them. When all jobs before it are queued, its stages are queued on the
  * stream. The completion thread takes jobs from the list in order, waits until
- * they are queued and for their events, calls back and marks them ended.
+ * they are queued and for their events, marks them ended and calls back.
  *
  * Locks: device->lock guards the list, the jobs' states and the sticky error;
  * job->lock guards a job's end. Neither is held across a backend call or a

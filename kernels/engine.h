@@ -164,8 +164,10 @@ int pp_streams_choose (const double length[PP_STAGES], int most);
 pp_job *pp_job_new (const pp_device *device, const pp_task *task);
 /* Calls input_done, once. By the thread that the job belongs to. */
 void pp_job_release_input (pp_job *job);
-/* Calls back, marks the job ended, gives up what it held but the job itself. */
-void pp_job_end (pp_job *job);
+/* Calls back, gives up what the job held but the job itself. */
+void pp_job_call_back (pp_job *job, const pp_error *error);
+/* Marks the job ended, with error or NULL for success. */
+void pp_job_end (pp_job *job, const pp_error *error);
 
 /* Makes room for plan on the lane; the caller has waited for its stream. Not
  * for unified backends. */

@@ -127,17 +127,21 @@ pp_job_release_input (pp_job *job)
 }
 
 void
-pp_job_end (pp_job *job)
+pp_job_call_back (pp_job *job, const pp_error *error)
 {
-  const bool failed = job->error.status != PP_OK;
-
   pp_job_release_input (job);
   if (job->task.done != NULL)
-    job->task.done (job->task.user, &job->info, failed ? &job->error : NULL);
+    job->task.done (job->task.user, &job->info, error);
   pp_job_unref (&job->task.after);
   pp_plan_unref (&job->plan);
+}
 
+void
+pp_job_end (pp_job *job, const pp_error *error)
+{
   pthread_mutex_lock (&job->lock);
+  if (error != NULL)
+    job->error = *error;
   __atomic_store_n (&job->ended, true, __ATOMIC_RELEASE);
   struct orphan orphan = job->orphan;
   pthread_cond_broadcast (&job->cond);

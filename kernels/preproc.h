@@ -321,8 +321,9 @@ typedef struct pp_task {
   /* Both are called exactly once for a job that pp_submit returned, input_done
    * first, from threads of the device, with no lock held. input_done: the device
    * has let go of view; it comes as soon as a job whose planes are all staged is
-   * copied. done: the tensor is complete (error NULL) or never will be; info
-   * lives for the call. */
+   * copied. done: the tensor is complete (error NULL), or the device failed;
+   * info lives for the call. A job that fails ends after done, any other may
+   * end before. */
   void (*input_done) (void *user);
   void (*done) (void *user, const pp_job_info *info, const pp_error *error);
   void *user;

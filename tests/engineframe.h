@@ -6,6 +6,7 @@
 #ifndef ENGINEFRAME_H
 #define ENGINEFRAME_H
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ struct frame {
   uint64_t padding;
   pp_view view;
   pp_job *job;
+  int submitted; /* times */
   /* what the callbacks saw */
   int inputs_done, dones; /* atomic */
   bool input_first, failed;
@@ -106,7 +108,17 @@ frame_submit (struct frame *frame, pp_device *device, unsigned pinned)
   pp_error error = { 0 };
 
   frame->job = pp_submit (device, &task, &error);
+  frame->submitted++;
   EXPECT (frame->job != NULL, "%s", error.text);
+}
+
+/* Until done was called for each job, which may be after it ended. */
+static inline void
+frame_wait_callbacks (struct frame *frame)
+{
+  while (frame->job != NULL &&
+      __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) < frame->submitted)
+    sched_yield ();
 }
 
 static inline void
@@ -118,12 +130,13 @@ frame_check (struct frame *frame, const char *what)
       "%s: %s", what, error.text);
   EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
       "%s: tensor differs from the reference's", what);
+  frame_wait_callbacks (frame);
 }
 
-/* After the job ended. */
 static inline void
-frame_check_callbacks (const struct frame *frame, const char *what)
+frame_check_callbacks (struct frame *frame, const char *what)
 {
+  frame_wait_callbacks (frame);
   EXPECT (frame->inputs_done == 1 && frame->dones == 1 && frame->input_first,
       "%s: %d inputs done, %d done", what, frame->inputs_done, frame->dones);
 }
@@ -134,6 +147,7 @@ frame_clear (struct frame *frame)
 {
   if (frame->job != NULL)
     pp_job_wait (frame->job, NULL);
+  frame_wait_callbacks (frame);
   pp_job_unref (&frame->job);
   pp_arena_free (frame->arena, frame->source, frame->source_size);
   pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);

@@ -184,11 +184,54 @@ test_after (void)
     task.view.plane[0] = first.tensor;
     task.after = first.job;
     second.job = pp_submit (device, &task, NULL);
+    second.submitted = 1;
     frame_check (&second, "after");
     frame_check (&first, "before");
     frame_clear (&second);
     frame_clear (&first);
   }
+  pp_device_close (&device);
+}
+
+struct last_words {
+  pp_job *job; /* atomic */
+  bool had_ended;
+};
+
+static void
+on_last_words (void *user, const pp_job_info *info, const pp_error *error)
+{
+  struct last_words *words = user;
+  pp_job *job;
+
+  (void) info;
+  (void) error;
+  while ((job = __atomic_load_n (&words->job, __ATOMIC_ACQUIRE)) == NULL)
+    sched_yield ();
+  words->had_ended = pp_job_query (job);
+}
+
+/* Who waits for a tensor does not wait for what is said about it. */
+static void
+test_ended_before_done (void)
+{
+  pp_device *device = open_device (1);
+  const pp_spec spec = letterbox_spec (64, 64);
+  struct frame frame;
+  struct last_words words = { 0 };
+
+  frame_init (
+      &frame, pp_device_arena (device), &spec, rgb_format (64, 32), 0, 3);
+  pp_task task = frame_task (&frame, 1);
+  task.done = on_last_words;
+  task.input_done = NULL;
+  task.user = &words;
+  pp_job *job = pp_submit (device, &task, NULL);
+  __atomic_store_n (&words.job, job, __ATOMIC_RELEASE);
+  EXPECT (pp_device_drain (device, NULL) == PP_OK && words.had_ended,
+      "done came before the job ended");
+  pp_job_unref (&job);
+  frame_clear (&frame);
   pp_device_close (&device);
 }
 
@@ -408,8 +451,9 @@ main (int argc, char **argv)
   static const pp_backend *const backends[] = { &pp_backend_cpu,
     &pp_backend_cuda, &fake_backend };
   static void (*const tests[]) (void) = { test_arguments, test_round_robin,
-    test_times, test_after, test_close_in_flight, test_free_after, test_padding,
-    test_several_devices, test_ways_up, test_cycles };
+    test_times, test_after, test_ended_before_done, test_close_in_flight,
+    test_free_after, test_padding, test_several_devices, test_ways_up,
+    test_cycles };
   pp_error error = { 0 };
   int which = -1;
 

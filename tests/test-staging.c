@@ -139,6 +139,7 @@ test_after (void)
   task.view.plane[0] = first.tensor;
   task.after = first.job;
   second.job = pp_submit (device, &task, NULL);
+  second.submitted = 1;
   frame_submit (&third, device, 3);
   usleep (20000);
   EXPECT (__atomic_load_n (&second.inputs_done, __ATOMIC_SEQ_CST) == 0,
