@@ -3,9 +3,11 @@
  * The GPU's median: the values of pp_median_c.
  *
  *   words       a thread makes some words of a row, or of two. It sorts the
- *               columns of these words and of those beside them, then finds the
- *               middle values by networks of minimum and maximum
- *   any_median  everything else: a thread makes one unit
+ *               columns of these words, takes those beside them from the other
+ *               threads of its warp, then finds the middle values by networks of
+ *               minimum and maximum. A warp's outermost threads only sort
+ *   any_median  everything else, and columns that are picked: a thread makes two
+ *               samples
  *
  * Two units are compared at a time, as halves of a word. Of bytes, the upper
  * one of a half counts: the lower one may be anything, since what is sorted by
@@ -26,40 +28,52 @@
 /* The largest step that words is made for. */
 #define MAX_STEP 4
 
-/* Arrays are by group. */
-struct median_args {
-  pp_median_group group[PP_MAX_COMPONENTS];
-  /* the group's first row, from the plane's first byte on */
-  const uint8_t *from[PP_MAX_COMPONENTS];
-  uint8_t *to[PP_MAX_COMPONENTS];
-  size_t from_stride[PP_MAX_COMPONENTS], to_stride[PP_MAX_COMPONENTS];
-  /* Where fewer rows are read than there are: taps of the outputs' rows, from
-   * first[output] on. Else n_taps is 0, and every row is made. */
-  const int32_t *first[PP_MAX_COMPONENTS];
-  int n_taps[PP_MAX_COMPONENTS];
-  /* that are made, some maybe twice */
-  int n_rows[PP_MAX_COMPONENTS];
-  int swap; /* bytes of a sample change places */
+/* Which rows or columns are made: all, or those that taps read. */
+struct median_picks {
+  /* the taps of the outputs, from first[output] on; n_taps 0: all are made */
+  const int32_t *first;
+  int n_taps;
+  int n; /* that are made, some maybe twice */
 };
 
-/* How words divides the work. */
-template <int BYTES, int SIZE, int STEP> struct word_layout {
-  static constexpr int radius = SIZE / 2;
-  static constexpr int units = WORD / BYTES; /* of a word */
-  /* that a thread makes; two rows share most of what they load and sort */
-  static constexpr int words = SIZE == 3 ? 4 : 2;
-  static constexpr int rows = SIZE == 3 ? 2 : 1;
-  /* words on either side that its medians reach, and all of them together */
-  static constexpr int beside = (radius * STEP * BYTES + WORD - 1) / WORD;
-  static constexpr int all = words + 2 * beside;
-  /* sets of halves that a word gives */
-  static constexpr int parts = BYTES == 1 ? 2 : 1;
+struct median_part {
+  pp_median_group group;
+  /* the group's first row, from the plane's first byte on */
+  const uint8_t *from;
+  uint8_t *to;
+  size_t from_stride, to_stride;
+  median_picks rows, columns;
+};
+
+struct median_args {
+  median_part part[PP_MAX_COMPONENTS]; /* a layer of blocks each */
+  int swap;                            /* bytes of a sample change places */
 };
 
 static __host__ __device__ constexpr int
 div_up (int a, int b)
 {
   return (a + b - 1) / b;
+}
+
+/* How words divides the work. */
+struct word_layout {
+  /* that a thread makes; two rows share most of what they load and sort */
+  int words, rows;
+  /* words on either side that its medians reach, and all of them together */
+  int beside, all;
+  int halo;  /* threads on either side of a warp that only sort */
+  int parts; /* sets of halves that a word gives */
+};
+
+static __host__ __device__ constexpr word_layout
+make_layout (int bytes, int size, int step)
+{
+  const int words = size == 3 ? 4 : 2;
+  const int beside = div_up (size / 2 * step * bytes, WORD);
+
+  return { words, size == 3 ? 2 : 1, beside, words + 2 * beside,
+    div_up (beside, words), bytes == 1 ? 2 : 1 };
 }
 
 static __device__ __forceinline__ int
@@ -106,7 +120,7 @@ load_word (const pp_median_group &group, const uint8_t *row, int word)
 
   if (byte >= group.first_byte && byte + WORD <= end_of_row (group, BYTES))
     return __ldg ((const unsigned *) (row + byte));
-#pragma unroll 1
+#pragma unroll
   for (int k = 0; k < WORD / BYTES; k++)
     value |= load_unit<BYTES> (group, row, unit + k, STEP) << 8 * BYTES * k;
   return value;
@@ -140,38 +154,29 @@ store_vector (uint8_t *to, const unsigned *word)
     *(uint2 *) to = make_uint2 (word[0], word[1]);
 }
 
-/* The i-th row that is made. */
+/* The i-th row or column that is made. */
 static __device__ __forceinline__ int
-find_row (const median_args &args, int g, int i)
+pick (const median_picks &picks, int i)
 {
-  const int n_taps = args.n_taps[g];
+  const unsigned n_taps = picks.n_taps;
 
-  return n_taps == 0 ? i : __ldg (args.first[g] + i / n_taps) + i % n_taps;
+  return n_taps == 0 ? i : __ldg (picks.first + i / n_taps) + i % n_taps;
 }
 
-/* The words from word on, which is beside those that the thread makes. */
-template <int BYTES, int SIZE, int STEP>
+/* WORDS words from word on, where bytes beyond the edges are as load_unit says. */
+template <int BYTES, int STEP, int WORDS>
 static __device__ __forceinline__ void
 load_row (
     unsigned *to, const pp_median_group &group, const uint8_t *row, int word)
 {
-  using layout = word_layout<BYTES, SIZE, STEP>;
-  const int middle = layout::beside;
-
-  if (word * WORD < group.first_byte ||
-      (word + layout::all) * WORD > end_of_row (group, BYTES)) {
-#pragma unroll
-    for (int i = 0; i < layout::all; i++)
-      to[i] = load_word<BYTES, STEP> (group, row, word + i);
+  if (word * WORD >= group.first_byte &&
+      (word + WORDS) * WORD <= end_of_row (group, BYTES)) {
+    load_vector<WORDS> (to, row + word * WORD);
     return;
   }
-  load_vector<layout::words> (to + middle, row + (word + middle) * WORD);
 #pragma unroll
-  for (int i = 0; i < middle; i++) {
-    const int right = middle + layout::words + i;
-    to[i] = __ldg ((const unsigned *) (row + (word + i) * WORD));
-    to[right] = __ldg ((const unsigned *) (row + (word + right) * WORD));
-  }
+  for (int i = 0; i < WORDS; i++)
+    to[i] = load_word<BYTES, STEP> (group, row, word + i);
 }
 
 /* The halves of a word that are compared together. */
@@ -201,15 +206,16 @@ shifted (const unsigned (&rank)[PARTS][N], int part, int word, int distance)
   return rank[from][at];
 }
 
-/* Sorts the columns of SIZE rows. Of two rows that a thread makes, the rows
- * between are the same: both compare them first. */
-template <int BYTES, int SIZE, int PARTS, int ALL>
+/* Sorts the columns of SIZE rows of words, of which rank has BESIDE before them.
+ * Of two rows that a thread makes, the rows between are the same: both compare
+ * them first. */
+template <int BYTES, int BESIDE, int SIZE, int PARTS, int ALL, int WORDS>
 static __device__ __forceinline__ void
 sort_columns (unsigned (&rank)[SIZE][PARTS][ALL], const median_args &args,
-    const pp_median_group &group, const unsigned (*raw)[ALL], bool is_second)
+    const pp_median_group &group, const unsigned (*raw)[WORDS], bool is_second)
 {
 #pragma unroll
-  for (int i = 0; i < ALL; i++)
+  for (int i = 0; i < WORDS; i++)
 #pragma unroll
     for (int part = 0; part < PARTS; part++) {
       unsigned v[SIZE];
@@ -221,8 +227,31 @@ sort_columns (unsigned (&rank)[SIZE][PARTS][ALL], const median_args &args,
       sort (v);
 #pragma unroll
       for (int k = 0; k < SIZE; k++)
-        rank[k][part][i] = v[k];
+        rank[k][part][BESIDE + i] = v[k];
     }
+}
+
+/* Takes the sorted columns beside a thread's words from the warp's threads that
+ * have them. What a warp's ends take is of no use to them. */
+template <int WORDS, int SIZE, int PARTS, int ALL>
+static __device__ __forceinline__ void
+take_columns_beside (unsigned (&rank)[SIZE][PARTS][ALL])
+{
+  constexpr int beside = (ALL - WORDS) / 2, halo = div_up (beside, WORDS);
+
+#pragma unroll
+  for (int i = 0; i < ALL; i++) {
+    const int word = i - beside; /* from the thread's first */
+    const int threads = (word + halo * WORDS) / WORDS - halo;
+    if (threads == 0)
+      continue;
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+#pragma unroll
+      for (int part = 0; part < PARTS; part++)
+        rank[k][part][i] = __shfl_sync (~0u, rank[k][part][i - threads * WORDS],
+            (threadIdx.x + threads) % BLOCK_COLUMNS);
+  }
 }
 
 /* The medians of a word; word counts from the first one in rank. */
@@ -291,112 +320,147 @@ store_words (const pp_median_group &group, uint8_t *row, int word,
 
 template <int BYTES, int SIZE, int STEP>
 static __device__ __forceinline__ void
-make_words (const median_args &args, int g)
+make_words (const median_args &args, const median_part &part)
 {
-  using layout = word_layout<BYTES, SIZE, STEP>;
-  constexpr int n_raw = SIZE + layout::rows - 1;
-  const pp_median_group &group = args.group[g];
-  const int word = (blockIdx.x * BLOCK_COLUMNS + threadIdx.x) * layout::words;
+  constexpr word_layout layout = make_layout (BYTES, SIZE, STEP);
+  constexpr int n_raw = SIZE + layout.rows - 1;
+  const pp_median_group &group = part.group;
+  const int makers = BLOCK_COLUMNS - 2 * layout.halo; /* of a warp */
+  const int maker = (int) threadIdx.x - layout.halo;
+  const int warp_word = blockIdx.x * makers * layout.words;
+  const int word = warp_word + maker * layout.words;
   /* rows that are picked need not be adjacent */
-  const int rows = args.n_taps[g] == 0 ? layout::rows : 1;
+  const int rows = part.rows.n_taps == 0 ? layout.rows : 1;
   const int first = (blockIdx.y * BLOCK_ROWS + threadIdx.y) * rows;
-  unsigned raw[n_raw][layout::all];
+  const int end = end_of_row (group, BYTES);
+  unsigned raw[n_raw][layout.words];
 
-  if (word * WORD >= end_of_row (group, BYTES) || first >= args.n_rows[g])
+  /* a warp stays together */
+  if (warp_word * WORD >= end || first >= part.rows.n)
     return;
-  const int y = find_row (args, g, first);
+  const int y = pick (part.rows, first);
 #pragma unroll
   for (int j = 0; j < n_raw; j++) {
     if (j >= SIZE && rows == 1)
       break;
-    const int row = clamp (y + j - layout::radius, group.rows - 1);
-    load_row<BYTES, SIZE, STEP> (raw[j], group,
-        args.from[g] + row * args.from_stride[g], word - layout::beside);
+    const int row = clamp (y + j - SIZE / 2, group.rows - 1);
+    load_row<BYTES, STEP, layout.words> (
+        raw[j], group, part.from + row * part.from_stride, word);
   }
 #pragma unroll
-  for (int r = 0; r < layout::rows; r++) {
-    unsigned rank[SIZE][layout::parts][layout::all], value[layout::words];
+  for (int r = 0; r < layout.rows; r++) {
+    unsigned rank[SIZE][layout.parts][layout.all], value[layout.words];
     if (r >= rows || y + r >= group.rows)
       return;
-    sort_columns<BYTES> (rank, args, group, raw + r, r == 1);
+    sort_columns<BYTES, layout.beside> (rank, args, group, raw + r, r == 1);
+    take_columns_beside<layout.words> (rank);
 #pragma unroll
-    for (int i = 0; i < layout::words; i++)
-      value[i] = make_word<BYTES, STEP> (rank, args, layout::beside + i);
-    store_words<BYTES, STEP> (
-        group, args.to[g] + (y + r) * args.to_stride[g], word, value);
+    for (int i = 0; i < layout.words; i++)
+      value[i] = make_word<BYTES, STEP> (rank, args, layout.beside + i);
+    if (maker >= 0 && maker < makers && word * WORD < end)
+      store_words<BYTES, STEP> (
+          group, part.to + (y + r) * part.to_stride, word, value);
   }
 }
 
-/* A layer of blocks for each group. */
 template <int BYTES, int SIZE>
 static __global__ void
-__launch_bounds__ (THREADS) words (const __grid_constant__ median_args args)
+__launch_bounds__ (THREADS, SIZE == 3 ? 3 : 2)
+    words (const __grid_constant__ median_args args)
 {
-  const int g = blockIdx.z;
+  const median_part &part = args.part[blockIdx.z];
 
-  switch (args.group[g].step) {
+  switch (part.group.step) {
     case 1:
-      make_words<BYTES, SIZE, 1> (args, g);
+      make_words<BYTES, SIZE, 1> (args, part);
       break;
     case 2:
-      make_words<BYTES, SIZE, 2> (args, g);
+      make_words<BYTES, SIZE, 2> (args, part);
       break;
     case 3:
-      make_words<BYTES, SIZE, 3> (args, g);
+      make_words<BYTES, SIZE, 3> (args, part);
       break;
     case 4:
-      make_words<BYTES, SIZE, 4> (args, g);
+      make_words<BYTES, SIZE, 4> (args, part);
       break;
   }
 }
 
-/* The value with at most half of the others on either side. */
-template <int N>
-static __device__ unsigned
-find_middle (const unsigned (&v)[N])
+template <int BYTES>
+static __device__ __forceinline__ unsigned
+load_sample (const uint8_t *at)
 {
-  for (int i = 0; i < N; i++) {
-    int below = 0, equal = 0;
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-      below += v[j] < v[i];
-      equal += v[j] == v[i];
-    }
-    if (below <= N / 2 && N / 2 < below + equal)
-      return v[i];
-  }
-  return 0;
+  return BYTES == 1 ? __ldg (at) : __ldg (at) | (unsigned) __ldg (at + 1) << 8;
 }
 
+template <int BYTES>
+static __device__ __forceinline__ void
+store_sample (uint8_t *at, unsigned sample)
+{
+  at[0] = (uint8_t) sample;
+  if (BYTES == 2)
+    at[1] = (uint8_t) (sample >> 8);
+}
+
+/* Units of a pixel, from its first sample to its last. */
+static __host__ __device__ __forceinline__ int
+units_of_pixel (const pp_median_group &group)
+{
+  return group.units - (group.columns - 1) * group.step;
+}
+
+/* The two samples that a thread makes are the halves that are compared: one of a
+ * row's left part and one of its right, so that the threads of a warp read side
+ * by side. */
 template <int BYTES, int SIZE>
 static __global__ void
-any_median (const __grid_constant__ median_args args)
+__launch_bounds__ (THREADS)
+    any_median (const __grid_constant__ median_args args)
 {
-  const int g = blockIdx.z;
-  const pp_median_group &group = args.group[g];
-  const int unit = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
+  const median_part &part = args.part[blockIdx.z];
+  const pp_median_group &group = part.group;
+  const unsigned thread = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
+  const unsigned units = units_of_pixel (group);
+  const int unit = thread % units, i_column = thread / units;
   const int i_row = blockIdx.y * BLOCK_ROWS + threadIdx.y;
-  unsigned v[SIZE * SIZE];
+  const int left = div_up (part.columns.n, 2);
+  int byte[2][SIZE]; /* of a row: where the columns' samples are */
+  unsigned rank[SIZE][SIZE];
 
-  if (unit >= group.units || i_row >= args.n_rows[g] ||
-      !(group.samples >> unit % group.step & 1))
+  if (i_column >= left || i_row >= part.rows.n || !(group.samples >> unit & 1))
     return;
-  const int y = find_row (args, g, i_row);
+  const int y = pick (part.rows, i_row);
 #pragma unroll
-  for (int i = 0; i < SIZE * SIZE; i++) {
-    const int row = clamp (y + i / SIZE - SIZE / 2, group.rows - 1);
-    const unsigned sample =
-        load_unit<BYTES> (group, args.from[g] + row * args.from_stride[g],
-            unit + (i % SIZE - SIZE / 2) * group.step, group.step);
-    v[i] = swap_bytes (sample, args.swap) & (unsigned) group.bits;
+  for (int half = 0; half < 2; half++) {
+    const int x =
+        pick (part.columns, min (i_column + half * left, part.columns.n - 1));
+#pragma unroll
+    for (int i = 0; i < SIZE; i++) {
+      const int column = clamp (x + i - SIZE / 2, group.columns - 1);
+      byte[half][i] = group.first_byte + (column * group.step + unit) * BYTES;
+    }
   }
 
-  const unsigned median = swap_bytes (find_middle (v), args.swap);
-  uint8_t *to =
-      args.to[g] + y * args.to_stride[g] + group.first_byte + unit * BYTES;
-  to[0] = (uint8_t) median;
-  if (BYTES == 2)
-    to[1] = (uint8_t) (median >> 8);
+#pragma unroll
+  for (int i = 0; i < SIZE; i++) {
+    unsigned v[SIZE];
+#pragma unroll
+    for (int k = 0; k < SIZE; k++) {
+      const uint8_t *row = part.from +
+          clamp (y + k - SIZE / 2, group.rows - 1) * part.from_stride;
+      v[k] = load_sample<BYTES> (row + byte[0][i]) |
+          load_sample<BYTES> (row + byte[1][i]) << 16;
+      v[k] = swap_bytes (v[k], args.swap) & (unsigned) group.bits * 0x10001;
+    }
+    sort (v);
+#pragma unroll
+    for (int k = 0; k < SIZE; k++)
+      rank[k][i] = v[k];
+  }
+  const unsigned median = swap_bytes (middle_of (rank), args.swap);
+  uint8_t *to = part.to + y * part.to_stride;
+  store_sample<BYTES> (to + byte[0][SIZE / 2], median & 0xffff);
+  store_sample<BYTES> (to + byte[1][SIZE / 2], median >> 16);
 }
 
 struct kernel_pair {
@@ -417,22 +481,6 @@ find_kernels (const pp_plan *plan)
   return pairs[plan->numbers.sample_bytes - 1][plan->median.size / 2 - 1];
 }
 
-static bool
-words_can (const pp_launch *job)
-{
-  const pp_median &median = job->plan->median;
-
-  for (int g = 0; g < median.n_groups; g++) {
-    const int p = median.group[g].plane;
-    const uintptr_t together = (uintptr_t) job->source.plane[p] |
-        job->source.stride[p] | (uintptr_t) job->medians.plane[p] |
-        job->medians.stride[p];
-    if (together % ALIGNMENT != 0 || median.group[g].step > MAX_STEP)
-      return false;
-  }
-  return true;
-}
-
 extern "C" cudaError_t
 pp_cuda_prepare_median (const pp_plan *plan)
 {
@@ -445,58 +493,108 @@ pp_cuda_prepare_median (const pp_plan *plan)
   return cudaFuncGetAttributes (&attributes, kernels.any);
 }
 
-/* Rows that no tap reads are not made, where the table shows that there are
- * many of them. */
-static void
-pick_rows (median_args &args, const pp_launch *job, int g)
+static bool
+words_can (const pp_launch *job, const pp_median_group &group)
 {
-  const pp_median_group &group = job->plan->median.group[g];
-  const pp_axis &y = job->plan->numbers.y[group.axes];
-  const bool fewer = y.n_out * y.n_taps < group.rows;
+  const int p = group.plane;
+  const uintptr_t together = (uintptr_t) job->source.plane[p] |
+      job->source.stride[p] | (uintptr_t) job->medians.plane[p] |
+      job->medians.stride[p];
 
-  args.first[g] = job->index + y.first;
-  args.n_taps[g] = fewer ? y.n_taps : 0;
-  args.n_rows[g] = fewer ? y.n_out * y.n_taps : group.rows;
+  return together % ALIGNMENT == 0 && group.step <= MAX_STEP;
+}
+
+/* What no tap reads is not made, where the axis' table shows that it is all but
+ * at most one in least. */
+static median_picks
+make_picks (const pp_launch *job, const pp_axis &axis, int count, int least)
+{
+  const int n = axis.n_out * axis.n_taps;
+
+  if (n >= count || n * least > count)
+    return { NULL, 0, count };
+  return { job->index + axis.first, axis.n_taps, n };
+}
+
+/* To pick columns is worth it where there are so many times more of them: a
+ * sample takes any_median as many instructions as words takes for so many. */
+static int
+least_columns (const pp_launch *job, const pp_median_group &group)
+{
+  if (!words_can (job, group))
+    return 1;
+  return job->plan->median.size == 3 ? 6 : 3;
+}
+
+static median_part
+make_part (const pp_launch *job, const pp_median_group &group)
+{
+  const pp_numbers &n = job->plan->numbers;
+  const int p = group.plane;
+  const size_t from_stride = job->source.stride[p];
+  const size_t to_stride = job->medians.stride[p];
+
+  return { group, job->source.plane[p] + group.first_row * from_stride,
+    job->medians.plane[p] + group.first_row * to_stride, from_stride, to_stride,
+    make_picks (job, n.y[group.axes], group.rows, 1),
+    make_picks (
+        job, n.x[group.axes], group.columns, least_columns (job, group)) };
+}
+
+static dim3
+count_words_blocks (const median_part &part, int bytes, int size)
+{
+  const word_layout layout = make_layout (bytes, size, part.group.step);
+  const int makers = BLOCK_COLUMNS - 2 * layout.halo; /* of a warp */
+  const int rows = part.rows.n_taps == 0 ? layout.rows : 1;
+
+  return dim3 (
+      div_up (end_of_row (part.group, bytes), makers * layout.words * WORD),
+      div_up (part.rows.n, BLOCK_ROWS * rows));
+}
+
+static dim3
+count_any_blocks (const median_part &part)
+{
+  const int pairs = div_up (part.columns.n, 2);
+
+  return dim3 (div_up (pairs * units_of_pixel (part.group), BLOCK_COLUMNS),
+      div_up (part.rows.n, BLOCK_ROWS));
+}
+
+/* Launches words or any_median, for the groups that are its. */
+static cudaError_t
+launch_median (const pp_launch *job, bool fast, cudaStream_t stream)
+{
+  const pp_numbers &n = job->plan->numbers;
+  const pp_median &median = job->plan->median;
+  const kernel_pair kernels = find_kernels (job->plan);
+  dim3 grid (0, 0, 0);
+  median_args args = {};
+
+  args.swap = n.sample_bytes == 2 && n.big_endian;
+  for (int g = 0; g < median.n_groups; g++) {
+    const median_part part = make_part (job, median.group[g]);
+    if ((part.columns.n_taps == 0 && words_can (job, part.group)) != fast)
+      continue;
+    const dim3 blocks = fast
+        ? count_words_blocks (part, n.sample_bytes, median.size)
+        : count_any_blocks (part);
+    args.part[grid.z++] = part;
+    grid.x = max (grid.x, blocks.x);
+    grid.y = max (grid.y, blocks.y);
+  }
+  if (grid.z == 0)
+    return cudaSuccess;
+  void *parameters[] = { &args };
+  return cudaLaunchKernel (fast ? kernels.words : kernels.any, grid,
+      dim3 (BLOCK_COLUMNS, BLOCK_ROWS), parameters, 0, stream);
 }
 
 extern "C" cudaError_t
 pp_cuda_median (const pp_launch *job, cudaStream_t stream)
 {
-  const pp_numbers &n = job->plan->numbers;
-  const pp_median &median = job->plan->median;
-  const bool fast = words_can (job);
-  const kernel_pair kernels = find_kernels (job->plan);
-  /* bytes and rows that a thread of words makes, whatever the step */
-  const int thread_bytes = (median.size == 3 ? word_layout<1, 3, 1>::words
-                                             : word_layout<1, 5, 1>::words) *
-      WORD;
-  const int thread_rows = median.size == 3 ? word_layout<1, 3, 1>::rows
-                                           : word_layout<1, 5, 1>::rows;
-  int columns = 0, rows = 0; /* of threads */
-  median_args args = {};
+  const cudaError_t code = launch_median (job, true, stream);
 
-  args.swap = n.sample_bytes == 2 && n.big_endian;
-  for (int g = 0; g < median.n_groups; g++) {
-    const pp_median_group &group = median.group[g];
-    const int p = group.plane;
-    args.group[g] = group;
-    args.from_stride[g] = job->source.stride[p];
-    args.from[g] = job->source.plane[p] + group.first_row * args.from_stride[g];
-    args.to_stride[g] = job->medians.stride[p];
-    args.to[g] = job->medians.plane[p] + group.first_row * args.to_stride[g];
-    pick_rows (args, job, g);
-    columns = max (columns,
-        fast ? div_up (end_of_row (group, n.sample_bytes), thread_bytes)
-             : group.units);
-    rows = max (rows,
-        fast && args.n_taps[g] == 0 ? div_up (args.n_rows[g], thread_rows)
-                                    : args.n_rows[g]);
-  }
-
-  const dim3 grid (div_up (columns, BLOCK_COLUMNS), div_up (rows, BLOCK_ROWS),
-      median.n_groups);
-  const dim3 block (BLOCK_COLUMNS, BLOCK_ROWS);
-  void *parameters[] = { &args };
-  return cudaLaunchKernel (
-      fast ? kernels.words : kernels.any, grid, block, parameters, 0, stream);
+  return code == cudaSuccess ? launch_median (job, false, stream) : code;
 }

@@ -18,8 +18,8 @@ extern "C" {
 /* Loads every kernel that a median of plan, which has one, may run. */
 cudaError_t pp_cuda_prepare_median (const pp_plan *plan);
 
-/* Queues the median of launch's source, to its medians, on stream. Rows that no
- * tap reads may stay as they are.
+/* Queues the median of launch's source, to its medians, on stream. Rows and
+ * columns that no tap reads may stay as they are.
  *
  * The fast kernel is taken where all planes and strides are multiples of 16
  * bytes and samples of a component at most 4 units apart. Then whole words of 4
