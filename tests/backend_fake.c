@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "fakestream.h"
 
@@ -42,6 +43,7 @@ static struct {
   } call[FAKE_CALLS];
   struct block *blocks; /* of all contexts */
   int live[OBJECTS];
+  unsigned pretended[FAKE_UNITS]; /* microseconds */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER,
   .changed = PTHREAD_COND_INITIALIZER };
 
@@ -71,6 +73,35 @@ fake_wait_while_held (void)
   while (control.held)
     pthread_cond_wait (&control.changed, &control.lock);
   pthread_mutex_unlock (&control.lock);
+}
+
+void
+fake_pretend (unsigned up, unsigned kernel, unsigned down)
+{
+  pthread_mutex_lock (&control.lock);
+  control.pretended[FAKE_UP] = up;
+  control.pretended[FAKE_KERNEL] = kernel;
+  control.pretended[FAKE_DOWN] = down;
+  pthread_mutex_unlock (&control.lock);
+}
+
+bool
+fake_pretends (enum fake_unit unit)
+{
+  static pthread_mutex_t units[FAKE_UNITS] = { PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
+
+  pthread_mutex_lock (&control.lock);
+  const unsigned microseconds = control.pretended[unit];
+  pthread_mutex_unlock (&control.lock);
+  if (microseconds == 0)
+    return false;
+
+  const struct timespec time = { .tv_nsec = (long) microseconds * 1000 };
+  pthread_mutex_lock (&units[unit]);
+  nanosleep (&time, NULL);
+  pthread_mutex_unlock (&units[unit]);
+  return true;
 }
 
 void

@@ -44,6 +44,9 @@ typedef enum fake_call {
 void fake_reset (void);
 /* Whether streams wait before the next thing they do. */
 void fake_hold (bool hold);
+/* Only pretends to copy and to compute, one thing of a kind at a time, each for
+ * so many microseconds: as a device does that is busy. 0: does the work again. */
+void fake_pretend (unsigned up, unsigned kernel, unsigned down);
 /* The nth call from now, 1 is the next, fails; and all after it if sticky. 0:
  * none fails. */
 void fake_fail (fake_call call, int nth, bool sticky);

@@ -168,13 +168,16 @@ run (const struct operation *operation)
   fake_wait_while_held ();
   switch (operation->kind) {
     case COPY:
-      run_copy (&operation->copy);
+      if (!fake_pretends (operation->copy.up ? FAKE_UP : FAKE_DOWN))
+        run_copy (&operation->copy);
       break;
     case GATHER:
-      run_gather (&operation->gather);
+      if (!fake_pretends (FAKE_UP))
+        run_gather (&operation->gather);
       break;
     case LAUNCH:
-      run_launch (&operation->launch);
+      if (!fake_pretends (FAKE_KERNEL))
+        run_launch (&operation->launch);
       break;
     case RECORD:
       event_pass (operation->event, operation->count);

@@ -11,6 +11,16 @@
 
 /* Called by streams before each operation; from backend_fake.c. */
 void fake_wait_while_held (void);
+/* What a device has one of. */
+enum fake_unit {
+  FAKE_UP,
+  FAKE_KERNEL,
+  FAKE_DOWN,
+  FAKE_UNITS
+};
+/* Whether work is only pretended, and takes its time then; from backend_fake.c.
+ */
+bool fake_pretends (enum fake_unit unit);
 
 pp_status fake_stream_create (pp_stream **stream, pp_error *error);
 void fake_stream_destroy (pp_stream **stream);
