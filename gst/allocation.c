@@ -44,13 +44,23 @@ gst_pp_propose_allocation (
 }
 
 gboolean
-gst_pp_decide_allocation (GstQuery *query, pp_device *device, gsize tensor_size,
-    guint min_buffers, pp_error *error)
+gst_pp_decide_allocation (GstQuery *query, pp_device *device,
+    const GstPpTensor *tensor, guint min_buffers, pp_error *error)
 {
+  const gsize tensor_size = (gsize) tensor->width * tensor->height *
+      tensor->channels * pp_type_size (tensor->type);
   GstAllocationParams params;
   GstCaps *caps;
   guint min = 0;
 
+  if (tensor_size > G_MAXUINT) {
+    error->status = PP_BAD_ARGUMENT;
+    g_snprintf (error->text, sizeof error->text,
+        "width=%d and height=%d make a tensor of %" G_GSIZE_FORMAT
+        " bytes, more than a buffer pool can give",
+        tensor->width, tensor->height, tensor_size);
+    return FALSE;
+  }
   gst_query_parse_allocation (query, &caps, NULL);
   /* Alignment, prefix and padding are downstream's, its allocator is not. */
   gst_allocation_params_init (&params);

@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "kernels/preproc.h"
+#include "tensorcaps.h"
 
 G_BEGIN_DECLS
 
@@ -20,7 +20,7 @@ gboolean gst_pp_propose_allocation (
 /* Replaces downstream's pools by one of the device's memory, active, with
  * min_buffers more than downstream asks for. FALSE with PP_NO_MEMORY. */
 gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device,
-    gsize tensor_size, guint min_buffers, pp_error *error);
+    const GstPpTensor *tensor, guint min_buffers, pp_error *error);
 
 G_END_DECLS
 

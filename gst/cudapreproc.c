@@ -28,6 +28,7 @@
 #include "frame.h"
 #include "held.h"
 #include "hostmemory.h"
+#include "inputformat.h"
 #include "latency.h"
 #include "meta.h"
 #include "monitor.h"
@@ -49,7 +50,7 @@ struct _GstCudaPreproc {
   GstPpSettings settings; /* what holds: pending when a g_object_set was over */
   guint serial;           /* counts changes of settings */
   GstClockTime held_back; /* what async-depth adds to the latency */
-  gchar *device_name;     /* of the last device opened; owned */
+  gchar *device_name;     /* of the device; owned */
 
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
@@ -104,6 +105,9 @@ close_device (GstCudaPreproc *self)
 {
   gst_clear_object (&self->allocator);
   pp_device_close (&self->device);
+  GST_OBJECT_LOCK (self);
+  g_clear_pointer (&self->device_name, g_free);
+  GST_OBJECT_UNLOCK (self);
 }
 
 static gboolean
@@ -126,7 +130,6 @@ open_device (GstCudaPreproc *self)
   self->allocator = gst_pp_allocator_new (
       pp_device_arena (self->device), pp_device_backend (self->device));
   GST_OBJECT_LOCK (self);
-  g_free (self->device_name);
   self->device_name = g_strdup (pp_device_name (self->device));
   GST_OBJECT_UNLOCK (self);
   gst_pp_monitor_reset (self->monitor, self->device);
@@ -210,21 +213,27 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
 }
 
 static void
-set_depth (GstCudaPreproc *self, guint depth)
+set_held_back (GstCudaPreproc *self, GstClockTime held_back)
 {
-  const GstClockTime held_back =
-      gst_pp_latency_of_depth (depth, GST_VIDEO_INFO_FPS_N (&self->plans.info),
-          GST_VIDEO_INFO_FPS_D (&self->plans.info));
-
-  self->depth = depth;
   GST_OBJECT_LOCK (self);
   const gboolean changed = self->held_back != held_back;
   self->held_back = held_back;
   GST_OBJECT_UNLOCK (self);
-  GST_INFO_OBJECT (self, "holding back %u frames", depth);
   if (changed)
     gst_element_post_message (
         GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT (self)));
+}
+
+static void
+set_depth (GstCudaPreproc *self, guint depth)
+{
+  const GstVideoInfo *info = &self->plans.info;
+
+  GST_INFO_OBJECT (self, "holding back %u frames", depth);
+  self->depth = depth;
+  set_held_back (self,
+      gst_pp_latency_of_depth (
+          depth, GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info)));
 }
 
 /* Pageable frames, which only the first one shows, need more of them under way.
@@ -274,6 +283,9 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   }
   gst_pp_held_add (&self->held, output);
   deepen (self);
+  /* Without a framerate only the frames tell how long the first was held. */
+  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) == 0)
+    set_held_back (self, MAX (self->held_back, gst_pp_held_span (&self->held)));
   return GST_FLOW_OK;
 }
 
@@ -327,7 +339,12 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   *output = NULL;
-  const GstFlowReturn flow = gst_pp_held_push (&self->held, self->depth);
+  /* Where the depth is ours, the first leaves at once: sinks preroll with it, and
+   * upstream may be a tee that has no more to give until its other sinks play. */
+  const gboolean keep =
+      self->held.started || self->plans.settings.async_depth >= 0;
+  const GstFlowReturn flow =
+      gst_pp_held_push (&self->held, keep ? self->depth : 0);
   gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_ELEMENT);
   return flow;
 }
@@ -410,7 +427,7 @@ gst_cuda_preproc_set_caps (
   GST_OBJECT_UNLOCK (self);
 
   const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
-  if (!gst_video_info_from_caps (&self->plans.info, incaps)) {
+  if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
     g_autofree gchar *text = gst_caps_to_string (incaps);
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
         g_strdup_printf (
@@ -426,10 +443,14 @@ gst_cuda_preproc_set_caps (
           pp_device_useful_jobs (self->device),
           GST_VIDEO_INFO_FPS_N (&self->plans.info),
           GST_BASE_TRANSFORM_SINK_PAD (self)));
-  if (gst_pp_plan_cache_reserve (&self->plans, self->device, &fault, &reason))
-    return TRUE;
-  post_fault (self, fault, reason);
-  return FALSE;
+  if (!gst_pp_plan_cache_reserve (
+          &self->plans, self->device, &fault, &reason)) {
+    post_fault (self, fault, reason);
+    return FALSE;
+  }
+  gst_pp_settings_warn (
+      GST_ELEMENT_CAST (self), &self->plans.settings, &self->plans.tensor);
+  return TRUE;
 }
 
 static gboolean
@@ -448,20 +469,9 @@ static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-  const GstPpTensor *tensor = &self->plans.tensor;
-  const gsize size = (gsize) tensor->width * tensor->height * tensor->channels *
-      pp_type_size (tensor->type);
   pp_error error;
 
-  if (size > G_MAXUINT) {
-    post_fault (self, GST_PP_FAULT_SETTINGS,
-        g_strdup_printf ("width=%d and height=%d make a tensor of "
-                         "%" G_GSIZE_FORMAT " bytes, more than a buffer pool "
-                         "can give",
-            tensor->width, tensor->height, size));
-    return FALSE;
-  }
-  if (gst_pp_decide_allocation (query, self->device, size,
+  if (gst_pp_decide_allocation (query, self->device, &self->plans.tensor,
           self->depth + (guint) pp_device_streams (self->device), &error))
     return TRUE;
   post_engine_error (self, &error);

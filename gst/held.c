@@ -30,6 +30,7 @@ push_one (GstPpHeld *held)
 {
   const gboolean was_playing = is_playing (held);
 
+  held->started = TRUE;
   gst_pp_pace_count (&held->pace, GST_PP_PLACE_ELEMENT);
   const GstFlowReturn flow =
       gst_pad_push (held->pad, g_queue_pop_head (&held->buffers));
@@ -58,10 +59,24 @@ gst_pp_held_push (GstPpHeld *held, guint keep)
   return flow;
 }
 
+GstClockTime
+gst_pp_held_span (const GstPpHeld *held)
+{
+  if (held->buffers.length == 0)
+    return 0;
+
+  const GstClockTime first = GST_BUFFER_PTS (held->buffers.head->data);
+  const GstClockTime last = GST_BUFFER_PTS (held->buffers.tail->data);
+  if (!GST_CLOCK_TIME_IS_VALID (first) || !GST_CLOCK_TIME_IS_VALID (last))
+    return 0;
+  return last > first ? last - first : 0;
+}
+
 void
 gst_pp_held_flush (GstPpHeld *held)
 {
   discard (held);
+  held->started = FALSE;
   held->flow = GST_FLOW_OK;
   gst_pp_pace_skip (&held->pace);
 }

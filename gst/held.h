@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 typedef struct {
   GstPad *pad;        /* where they leave; transfer none */
   GQueue buffers;     /* GstBuffer, oldest first */
+  gboolean started;   /* one was pushed since the start or the last flush */
   GstFlowReturn flow; /* what downstream last answered to a drain */
   GstPpPace pace;     /* how long pushing takes, and the rest */
 } GstPpHeld;
@@ -28,7 +29,9 @@ GstFlowReturn gst_pp_held_push (GstPpHeld *held, guint keep);
 /* Before anything that must come after the frames: pushes all. What downstream
  * answers is for the next frame to return. */
 void gst_pp_held_drain (GstPpHeld *held);
-/* Nothing is held and nothing was answered. */
+/* From the first frame held to the last, by their timestamps; 0 if unknown. */
+GstClockTime gst_pp_held_span (const GstPpHeld *held);
+/* Nothing is held, was pushed or was answered. */
 void gst_pp_held_flush (GstPpHeld *held);
 /* What downstream answered to a drain, told once; whether it still holds, the
  * next frame finds out. */

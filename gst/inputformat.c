@@ -80,6 +80,35 @@ fill_colour (const GstVideoInfo *info, pp_format *format, gchar **reason)
   return TRUE;
 }
 
+/* GstVideoInfo drops a colorimetry whose matrix is unknown, with its range, and
+ * takes an unknown range for full. Said is said, and what is not said is as in
+ * caps without colorimetry. */
+static void
+keep_range (GstVideoInfo *info, const GstStructure *structure)
+{
+  const gchar *text = gst_structure_get_string (structure, "colorimetry");
+  GstVideoColorimetry said;
+  GstVideoInfo untagged;
+
+  if (text == NULL || !gst_video_colorimetry_from_string (&said, text) ||
+      !gst_video_info_set_format (&untagged, GST_VIDEO_INFO_FORMAT (info),
+          (guint) GST_VIDEO_INFO_WIDTH (info),
+          (guint) GST_VIDEO_INFO_HEIGHT (info)))
+    return;
+  info->colorimetry.range = said.range != GST_VIDEO_COLOR_RANGE_UNKNOWN
+      ? said.range
+      : untagged.colorimetry.range;
+}
+
+gboolean
+gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps)
+{
+  if (!gst_video_info_from_caps (info, caps))
+    return FALSE;
+  keep_range (info, gst_caps_get_structure (caps, 0));
+  return TRUE;
+}
+
 gboolean
 gst_pp_format_from_video_info (
     const GstVideoInfo *info, pp_format *format, gchar **reason)

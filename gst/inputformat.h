@@ -43,6 +43,10 @@ typedef struct {
   pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
 } GstPpInput;
 
+/* As gst_video_info_from_caps, but a range that caps name holds also where they
+ * name no matrix, and one that they leave unknown is as in untagged caps. */
+gboolean gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps);
+
 /* Fills format for the frames of info. On FALSE, *reason says which caps field
  * has which value that cannot be converted; free it. */
 gboolean gst_pp_format_from_video_info (

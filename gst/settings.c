@@ -415,6 +415,11 @@ preset_field (gpointer data, const gchar *name, const gchar *value)
   if (is_set_by_user (presetting->user_set, property) ||
       (presetting->only_mutable && !property->mutable_playing))
     return;
+  /* It comes with the preset's fit, which the user replaced by one that has no
+   * such thing. */
+  if (property->offset == AT (crop_fraction) &&
+      presetting->settings->fit == PP_FIT_LETTERBOX)
+    return;
 
   gpointer field = field_of (presetting->settings, property);
   if (property->kind == KIND_LIST)

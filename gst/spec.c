@@ -74,6 +74,46 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
           spec->pad_value, reason);
 }
 
+/* What a channel's black and white become, before they are clamped to bytes. */
+static void
+quantize_ends (const pp_spec *spec, gint c, gdouble ends[2])
+{
+  for (gint i = 0; i < 2; i++)
+    ends[i] =
+        (255 * i * spec->scale - spec->mean[c]) / (spec->std[c] * spec->scale) +
+        spec->quant_zero_point;
+}
+
+void
+gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
+    const GstPpTensor *tensor)
+{
+  const gdouble low = tensor->type == PP_TYPE_INT8 ? -128 : 0;
+  g_autofree gchar *reason = NULL;
+  pp_spec spec;
+
+  if (settings->quant_scale != 0 ||
+      (tensor->type != PP_TYPE_INT8 && tensor->type != PP_TYPE_UINT8) ||
+      !gst_pp_settings_to_spec (settings, tensor, &spec, &reason))
+    return;
+  for (gint c = 0; c < tensor->channels; c++) {
+    gdouble ends[2];
+
+    quantize_ends (&spec, c, ends);
+    if (MIN (ends[0], ends[1]) >= low - 0.5 &&
+        MAX (ends[0], ends[1]) <= low + 255.5)
+      continue;
+    GST_ELEMENT_WARNING (element, LIBRARY, SETTINGS,
+        ("type=%s holds %g to %g, but with quant-scale=0, which stands for "
+         "scale=%g, and quant-zero-point=%d black would be %g and white %g: "
+         "what lies beyond is clamped",
+            gst_pp_type_name (tensor->type), low, low + 255, spec.scale,
+            spec.quant_zero_point, ends[0], ends[1]),
+        ("Set quant-scale and quant-zero-point to those of the model."));
+    return;
+  }
+}
+
 gboolean
 gst_pp_settings_crop (
     const GstPpSettings *settings, pp_rect *picture, gchar **reason)

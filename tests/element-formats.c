@@ -14,7 +14,7 @@ format_from (const gchar *text, pp_format *format)
   GstVideoInfo info;
   gchar *reason = NULL;
 
-  fail_unless (gst_video_info_from_caps (&info, caps), "%s", text);
+  fail_unless (gst_pp_video_info_from_caps (&info, caps), "%s", text);
   fail_unless (gst_pp_format_from_video_info (&info, format, &reason), "%s: %s",
       text, reason);
   gst_caps_unref (caps);
@@ -101,9 +101,11 @@ GST_START_TEST (test_colour) {
         FALSE },
     { SMALL ", colorimetry = bt709, chroma-site = cosited", 16, 219, 0.2126,
         TRUE, TRUE },
-    /* A matrix that is unknown takes the range with it. */
+    /* One of range and matrix is unknown. */
     { SMALL ", colorimetry = (string) 2:0:0:0", 16, 219, 0.299, FALSE, FALSE },
-    { SMALL ", colorimetry = (string) 1:0:0:0", 16, 219, 0.299, FALSE, FALSE },
+    { SMALL ", colorimetry = (string) 1:0:0:0", 0, 255, 0.299, FALSE, FALSE },
+    { LARGE ", colorimetry = (string) 1:0:0:0", 0, 255, 0.2126, TRUE, FALSE },
+    { SMALL ", colorimetry = (string) 0:3:5:1", 16, 219, 0.2126, TRUE, FALSE },
     { "video/x-raw, format = I420_10LE, width = 640, height = 360, "
       "colorimetry = bt2100-pq",
         64, 876, 0.2627, TRUE, FALSE },

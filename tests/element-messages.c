@@ -223,9 +223,63 @@ GST_START_TEST (test_messages) {
 }
 GST_END_TEST
 
+static GstElement *
+negotiate (gint backend, const gchar *properties, GstBus *bus)
+{
+  g_autofree gchar *line = g_strdup_printf (
+      "cudapreproc backend=%s %s", test_backend (backend), properties);
+  GstElement *element = gst_parse_launch (line, NULL);
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  GstVideoInfo info;
+
+  gst_element_set_bus (element, bus);
+  test_video_info (&info, "RGB", 32, 24);
+  gst_harness_play (h);
+  test_send_caps (h, &info);
+  gst_harness_teardown (h);
+  return element;
+}
+
+/* Integers that cannot hold the pixels, where nobody chose it so. */
+GST_START_TEST (test_clamp_is_told) {
+  static const struct {
+    const gchar *properties, *words; /* NULL: no warning */
+  } cases[] = {
+    { "type=uint8", NULL },
+    { "type=int8", "int8|-128|127|quant-scale=0|quant-zero-point=0|255" },
+    { "type=int8 quant-zero-point=-128", NULL },
+    { "type=uint8 preset=imagenet", "uint8|-540|573" },
+    { "type=uint8 preset=imagenet quant-scale=0.02", NULL },
+    { "type=float16 preset=imagenet", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstBus *bus = gst_bus_new ();
+    GstElement *element = negotiate (__i__, cases[i].properties, bus);
+    GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+    GError *warning = NULL;
+
+    fail_unless ((message != NULL) == (cases[i].words != NULL), "%s",
+        cases[i].properties);
+    if (message != NULL) {
+      gst_message_parse_warning (message, &warning, NULL);
+      fail_unless (g_error_matches (
+          warning, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS));
+      test_expect_words (warning->message, cases[i].words);
+      g_clear_error (&warning);
+      gst_message_unref (message);
+    }
+    gst_bus_set_flushing (bus, TRUE);
+    gst_object_unref (element);
+    gst_object_unref (bus);
+  }
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
+  test_add (tcase, test_clamp_is_told);
   test_add (tcase, test_messages);
 }
 

@@ -169,6 +169,42 @@ GST_START_TEST (test_resolve_mutable) {
 }
 GST_END_TEST
 
+/* What the user sets counts, and takes away what only goes with the preset's own
+ * value. */
+GST_START_TEST (test_preset_and_user) {
+  static const struct {
+    const gchar *name, *text;
+    gint fit, resize;
+    gdouble crop_fraction;
+  } cases[] = {
+    { "scale", "1", PP_FIT_CROP, 0, 0.875 },
+    { "fit", "letterbox", PP_FIT_LETTERBOX, 0, 0 },
+    { "fit", "stretch", PP_FIT_STRETCH, 0, 0.875 },
+    { "resize", "256", PP_FIT_CROP, 256, 0 },
+    { "crop-fraction", "0.5", PP_FIT_CROP, 0, 0.5 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstPpSettings user, resolved;
+
+    gst_pp_settings_init (&user);
+    gst_pp_settings_init (&resolved);
+    set (&user, "preset", "imagenet");
+    set (&user, cases[i].name, cases[i].text);
+    gst_pp_settings_resolve (&resolved, &user, FALSE);
+    fail_unless (resolved.fit == cases[i].fit &&
+            resolved.resize == cases[i].resize &&
+            resolved.crop_fraction == cases[i].crop_fraction &&
+            resolved.mean.value[0] == 0.485,
+        "%s=%s: fit %d, resize %d, crop-fraction %g, mean %g", cases[i].name,
+        cases[i].text, resolved.fit, resolved.resize, resolved.crop_fraction,
+        resolved.mean.value[0]);
+    gst_pp_settings_clear (&user);
+    gst_pp_settings_clear (&resolved);
+  }
+}
+GST_END_TEST
+
 GST_START_TEST (test_crop_property) {
   static const struct {
     const gchar *text;
@@ -220,6 +256,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_lists);
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_resolve_mutable);
+  tcase_add_test (tcase, test_preset_and_user);
   tcase_add_test (tcase, test_crop_property);
 }
 

@@ -141,6 +141,31 @@ GST_START_TEST (test_states_again) {
 }
 GST_END_TEST
 
+static gboolean
+has_device_name (GstElement *pipeline)
+{
+  g_autofree gchar *name = NULL;
+
+  g_object_get (test_element (pipeline, "pp"), "device-name", &name, NULL);
+  return name != NULL;
+}
+
+/* The device is there from READY on, and gone after. */
+GST_START_TEST (test_device_name) {
+  GstElement *pipeline =
+      test_launch (__i__, "videotestsrc num-buffers=3 ! " ELEMENT "! fakesink");
+
+  fail_if (has_device_name (pipeline));
+  for (guint i = 0; i < 2; i++) {
+    test_set_state (pipeline, GST_STATE_READY);
+    fail_unless (has_device_name (pipeline));
+    test_set_state (pipeline, GST_STATE_NULL);
+    fail_if (has_device_name (pipeline));
+  }
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 /* A device that does not open once is asked again, and another is taken. */
 GST_START_TEST (test_device_that_does_not_open) {
   GstElement *pipeline =
@@ -265,6 +290,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_null_at_any_time);
   test_add (tcase, test_null_after_the_end);
   test_add (tcase, test_states_again);
+  test_add (tcase, test_device_name);
   test_add (tcase, test_device_that_does_not_open);
   test_add (tcase, test_consumers_keep_tensors);
   test_add (tcase, test_samples_outlive_the_pipeline);

@@ -60,6 +60,44 @@ GST_START_TEST (test_latency) {
 }
 GST_END_TEST
 
+static GstClockTime
+latency_of (GstHarness *h)
+{
+  GstQuery *query = gst_query_new_latency ();
+  GstClockTime min;
+
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_latency (query, NULL, &min, NULL);
+  gst_query_unref (query);
+  return min;
+}
+
+/* Where caps do not say how long a frame lasts, frames do. */
+GST_START_TEST (test_latency_without_framerate) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "async-depth=3", &info);
+  GstBus *bus = gst_element_get_bus (h->element);
+
+  GST_VIDEO_INFO_FPS_N (&info) = 0;
+  test_send_caps (h, &info);
+  gst_bus_set_flushing (bus, TRUE);
+  gst_bus_set_flushing (bus, FALSE);
+  for (guint n = 0; n < 8; n++) {
+    GstBuffer *frame = test_numbered_frame (&info, n);
+    GST_BUFFER_PTS (frame) = n * 100 * GST_MSECOND;
+    GST_BUFFER_DURATION (frame) = GST_CLOCK_TIME_NONE;
+    gst_harness_push (h, frame);
+  }
+  fail_unless (latency_of (h) == 300 * GST_MSECOND, "latency %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (latency_of (h)));
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
+  fail_unless (message != NULL, "nobody was told");
+  gst_message_unref (message);
+  gst_object_unref (bus);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* The application must know to ask again. */
 GST_START_TEST (test_latency_message) {
   GstHarness *h = test_harness (__i__, "async-depth=2");
@@ -219,15 +257,38 @@ GST_START_TEST (test_one_picture) {
 }
 GST_END_TEST
 
+/* A tee whose other branch takes one frame and no more until everybody plays. */
+GST_START_TEST (test_tee_prerolls) {
+  static const gchar *const orders[] = {
+    "other. t. ! queue max-size-buffers=1 ! ours.",
+    "ours. t. ! queue max-size-buffers=1 ! other.",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
+    GstElement *pipeline = test_launch (__i__,
+        "videotestsrc num-buffers=20 ! tee name=t "
+        "cudapreproc name=ours width=16 height=16 streams=4 ! fakesink "
+        "fakesink name=other t. ! queue max-size-buffers=1 ! %s",
+        orders[i]);
+
+    test_set_state (pipeline, GST_STATE_PAUSED);
+    test_play_to_eos (pipeline);
+    test_stop (&pipeline);
+  }
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_latency);
+  test_add (tcase, test_latency_without_framerate);
   test_add (tcase, test_latency_message);
   test_add (tcase, test_automatic_depth);
   test_add (tcase, test_application_waits);
   test_add (tcase, test_live_frame_leaves_at_once);
   test_add (tcase, test_one_picture);
+  test_add (tcase, test_tee_prerolls);
 }
 
 int
