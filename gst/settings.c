@@ -111,8 +111,8 @@ static const Property properties[] = {
     NUMBER, "Threads that copy frames to pinned memory where upstream does not "
     "put them there (0: automatic: half the cores, six at most)" },
   { "async-depth", KIND_INT, AT (async_depth), READY, -1, -1, 64,
-    NUMBER, "Frames held back so that they overlap (-1: as many as streams for "
-    "a seekable source that is not live, else 0)" },
+    NUMBER, "Frames held back so that they overlap (-1: after the first, as "
+    "many as streams for a seekable source that is not live, else 0)" },
   { "preset", KIND_ENUM, AT (preset), READY, GST_PP_PRESET_NONE, 0, 0,
     ENUM (NULL, "Preset"), "What the model was trained with: sets the listed "
     "properties where they are not set otherwise" },
@@ -170,15 +170,15 @@ static const Property properties[] = {
     "tensor's order" },
   { "quant-scale", KIND_DOUBLE, AT (quant_scale), READY, 0,
     -G_MAXDOUBLE, G_MAXDOUBLE,
-    NUMBER, "uint8 and int8: what one step is worth (0: scale, so that the "
-    "values are the pixels')" },
+    NUMBER, "uint8 and int8: what one step is worth (0: scale, so that without "
+    "mean and std the values are the pixels')" },
   { "quant-zero-point", KIND_INT, AT (quant_zero_point), READY, 0,
     G_MININT, G_MAXINT,
     NUMBER, "uint8 and int8: the integer that stands for 0" },
   { "timeline-location", KIND_STRING, AT (timeline_location), READY, 0, 0, 0,
-    LIST (NULL), "File for when which frame was uploaded, computed and "
-    "downloaded, written at the end: .json (Perfetto, chrome://tracing) or .svg "
-    "(a picture)" },
+    LIST (NULL), "File for when which of the last 4096 frames was uploaded, "
+    "computed and downloaded, written at the end: .json (Perfetto, "
+    "chrome://tracing) or .svg (a picture of a few)" },
 };
 /* clang-format on */
 
