@@ -23,6 +23,7 @@ typedef struct {
   gint gaussian;     /* size, 0: none */
   gboolean pageable; /* frames in ordinary memory */
   gboolean area;     /* method area instead of bilinear */
+  gint recycled;     /* frames taking turns in a pipeline; 0: BENCH_BUFFERS */
 } BenchJob;
 
 /* Where the jobs run, and on how many frames. */

@@ -6,6 +6,7 @@
 /* One pipeline's way through its frames. */
 typedef struct {
   GstElement *pipeline;
+  gint warm_up;       /* frames, until all that take turns are filled */
   gint seen;          /* atomic */
   gdouble start, end; /* of the frames behind the warm-up */
 } Clock;
@@ -21,7 +22,7 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   (void) pad;
   bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
   gst_buffer_unmap (buffer, &map);
-  if (g_atomic_int_add (&clock->seen, 1) + 1 == BENCH_WARM_UP)
+  if (g_atomic_int_add (&clock->seen, 1) + 1 == clock->warm_up)
     clock->start = bench_now ();
   clock->end = bench_now ();
 }
@@ -35,13 +36,16 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
       ? g_strdup_printf ("denoise=gaussian denoise-size=%d", job->gaussian)
       : g_strdup ("");
   gchar *launch = g_strdup_printf (
-      "benchsource name=source pageable=%d num-buffers=%d ! cudapreproc "
+      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! "
+      "cudapreproc "
       "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
       "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
       "fakesink name=sink sync=false signal-handoffs=true",
-      job->pageable, frames, run->backend_name, streams, serial ? 0 : -1,
-      job->target, job->target, job->fit, job->type, gaussian);
+      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
+      run->backend_name, streams, serial ? 0 : -1, job->target, job->target,
+      job->fit, job->type, gaussian);
 
+  clock->warm_up = BENCH_WARM_UP + job->recycled;
   clock->pipeline = gst_parse_launch (launch, NULL);
   bench_require (clock->pipeline != NULL, launch, NULL);
   GstElement *source =
@@ -105,7 +109,7 @@ static gboolean
 are_warm (Clock *clocks, gint pipelines)
 {
   for (gint p = 0; p < pipelines; p++)
-    if (g_atomic_int_get (&clocks[p].seen) < BENCH_WARM_UP)
+    if (g_atomic_int_get (&clocks[p].seen) < clocks[p].warm_up)
       return FALSE;
   return TRUE;
 }
@@ -143,8 +147,8 @@ run_one (
   BenchResult result = { 0 };
   Clock clock = { 0 };
 
-  start_pipeline (
-      &clock, run, job, streams, serial, BENCH_WARM_UP + run->frames);
+  start_pipeline (&clock, run, job, streams, serial,
+      BENCH_WARM_UP + job->recycled + run->frames);
   finish_pipeline (&clock, &result);
   result.time = (clock.end - clock.start) / run->frames;
   return result;

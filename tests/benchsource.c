@@ -8,6 +8,7 @@ struct _BenchSource {
   GstPushSrc parent;
   GstCaps *caps;
   gboolean pageable;
+  guint recycled;
   guint64 frame;
 };
 
@@ -16,7 +17,8 @@ G_DEFINE_TYPE (BenchSource, bench_source, GST_TYPE_PUSH_SRC)
 enum {
   PROP_0,
   PROP_CAPS,
-  PROP_PAGEABLE
+  PROP_PAGEABLE,
+  PROP_RECYCLED
 };
 
 static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE (
@@ -79,6 +81,8 @@ bench_source_set_property (
   (void) pspec;
   if (id == PROP_PAGEABLE)
     self->pageable = g_value_get_boolean (value);
+  if (id == PROP_RECYCLED)
+    self->recycled = g_value_get_uint (value);
   if (id != PROP_CAPS)
     return;
   gst_caps_replace (&self->caps, (GstCaps *) gst_value_get_caps (value));
@@ -96,6 +100,8 @@ bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
   if (gst_query_get_n_allocation_pools (query) == 0)
     return FALSE;
   gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  min = MAX (min, BENCH_SOURCE (source)->recycled);
+  gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
   if (BENCH_SOURCE (source)->pageable) {
     gst_query_parse_allocation (query, &caps, NULL);
     gst_clear_object (&pool);
@@ -136,6 +142,9 @@ bench_source_class_init (BenchSourceClass *klass)
       g_param_spec_boolean ("pageable", "pageable",
           "Frames in ordinary memory instead of downstream's", FALSE,
           G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_RECYCLED,
+      g_param_spec_uint ("recycled", "recycled", "Frames taking turns", 0,
+          G_MAXUINT, 0, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &template);
   gst_element_class_set_static_metadata (element_class, "Benchmark source",
       "Source/Video", "Recycles prefilled buffers", "The cudapreproc authors");
