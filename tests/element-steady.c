@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What is paid once: devices are opened in READY, memory is there when caps are
- * set, frames need no more, and no change of caps leaves any behind. On the fake
- * device, which counts.
+ * set, frames need no more, and no change of caps leaves any behind; and what
+ * waits for tensors that are not written. On the fake device, which counts and
+ * can be held.
  *
  * This program has the element linked in, and opens its device itself.
  */
@@ -123,6 +124,30 @@ GST_START_TEST (test_device_opens_in_ready) {
 }
 GST_END_TEST
 
+/* What the device was opened with changes: the next start opens another, the one
+ * after it does not. */
+GST_START_TEST (test_options_open_anew) {
+  static const gchar *const options[][2] = { { "streams", "3" },
+    { "staging-threads", "2" }, { "cuda-device-id", "1" },
+    { "backend", "cuda" } };
+  GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
+
+  fake_reset ();
+  gst_element_set_state (element, GST_STATE_READY);
+  for (guint i = 0; i < G_N_ELEMENTS (options); i++) {
+    gst_util_set_object_arg (G_OBJECT (element), options[i][0], options[i][1]);
+    for (guint start = 0; start < 2; start++) {
+      gst_element_set_state (element, GST_STATE_PLAYING);
+      fail_unless (fake_count (FAKE_OPEN) == (gint) i + 2,
+          "%s: opened %d times", options[i][0], fake_count (FAKE_OPEN));
+      gst_element_set_state (element, GST_STATE_READY);
+    }
+  }
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
 /* What there is on the device, in words; free it. Host memory is pools': it
  * depends on how far the device is behind. */
 static gchar *
@@ -171,6 +196,73 @@ GST_START_TEST (test_caps_leave_no_memory) {
 }
 GST_END_TEST
 
+static gpointer
+overwrite (gpointer tensor)
+{
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (tensor, &map, GST_MAP_WRITE));
+  memset (map.data, 0, map.size);
+  gst_buffer_unmap (tensor, &map);
+  return NULL;
+}
+
+/* The device stands still: what is written to a tensor comes after what the
+ * device writes. */
+GST_START_TEST (test_writers_wait) {
+  GstVideoInfo info;
+
+  fake_reset ();
+  GstHarness *h = test_rgb_harness (BACKEND, "streams=1", &info);
+  fake_hold (TRUE);
+  GstBuffer *tensor =
+      test_convert (h, &info, test_numbered_frame (&info, 4711));
+  GThread *thread = g_thread_new ("overwrite", overwrite, tensor);
+  g_usleep (20000);
+  fake_hold (FALSE);
+  g_thread_join (thread);
+  fail_unless_equals_int (test_number_of (tensor), 0);
+  gst_buffer_unref (tensor);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+typedef struct {
+  GstHarness *h;
+  const GstVideoInfo *info;
+  gint pushed;
+} Pusher;
+
+static gpointer
+push (gpointer user)
+{
+  Pusher *pusher = user;
+
+  test_push_number (pusher->h, pusher->info, 1);
+  g_atomic_int_set (&pusher->pushed, 1);
+  return NULL;
+}
+
+/* The only tensor came back before the device has written it: the next frame
+ * does not get it yet. */
+GST_START_TEST (test_pool_waits) {
+  GstVideoInfo info;
+
+  fake_reset ();
+  GstHarness *h = test_rgb_harness (BACKEND, "streams=1 async-depth=0", &info);
+  Pusher pusher = { h, &info, 0 };
+  fake_hold (TRUE);
+  gst_buffer_unref (test_convert (h, &info, test_numbered_frame (&info, 0)));
+  GThread *thread = g_thread_new ("push", push, &pusher);
+  g_usleep (20000);
+  fail_unless_equals_int (g_atomic_int_get (&pusher.pushed), 0);
+  fake_hold (FALSE);
+  g_thread_join (thread);
+  test_pull_number (h, 1);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -178,7 +270,10 @@ add_tests (TCase *tcase)
       NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
   tcase_add_test (tcase, test_frames_pay_nothing);
   tcase_add_test (tcase, test_device_opens_in_ready);
+  tcase_add_test (tcase, test_options_open_anew);
   tcase_add_test (tcase, test_caps_leave_no_memory);
+  tcase_add_test (tcase, test_writers_wait);
+  tcase_add_test (tcase, test_pool_waits);
 }
 
 int
