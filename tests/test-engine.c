@@ -156,40 +156,49 @@ test_times (void)
   pp_device_close (&device);
 }
 
-/* A second job that reads, as its source, the tensor of the first, on another
- * stream: right only if it waits. */
+/* A second job that reads, as its source, the tensor of the first: right only
+ * if it waits. */
 static void
-test_after (void)
+check_after (pp_device *first_device, pp_device *second_device)
 {
-  pp_device *device = open_device (2);
-
   for (int round = 0; round < 20; round++) {
     struct frame first, second;
     pp_spec spec = sized_spec (512, 512);
     spec.type = PP_TYPE_UINT8;
     spec.layout = PP_LAYOUT_NHWC;
-    frame_init (&first, pp_device_arena (device), &spec,
+    frame_init (&first, pp_device_arena (first_device), &spec,
         rgb_format (1500, 1500), 0, (unsigned) round);
     spec = sized_spec (100, 90);
-    frame_init (
-        &second, pp_device_arena (device), &spec, rgb_format (512, 512), 0, 1);
+    frame_init (&second, pp_device_arena (second_device), &spec,
+        rgb_format (512, 512), 0, 1);
     /* What the reference makes of the first one's tensor. */
     const pp_view tensor = { .plane = { first.expected },
       .stride = { 512 * 3 } };
     const pp_view view = pp_plan_crop_view (second.plan, &tensor);
     pp_apply_c (second.plan, &view, second.expected);
 
-    frame_submit (&first, device, 1);
+    frame_submit (&first, first_device, 1);
     pp_task task = frame_task (&second, 1);
     task.view.plane[0] = first.tensor;
     task.after = first.job;
-    second.job = pp_submit (device, &task, NULL);
+    second.job = pp_submit (second_device, &task, NULL);
     second.submitted = 1;
     frame_check (&second, "after");
     frame_check (&first, "before");
     frame_clear (&second);
     frame_clear (&first);
   }
+}
+
+/* On another stream, and on another device. */
+static void
+test_after (void)
+{
+  pp_device *device = open_device (2), *other = open_device (1);
+
+  check_after (device, device);
+  check_after (device, other);
+  pp_device_close (&other);
   pp_device_close (&device);
 }
 
