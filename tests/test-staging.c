@@ -5,6 +5,8 @@
  */
 #include "kernels/engine.h"
 
+#include <sys/wait.h>
+
 #include "backend_fake.h"
 #include "engineframe.h"
 #include "resources.h"
@@ -249,6 +251,77 @@ test_no_memory (void)
   pp_device_close (&device);
 }
 
+/* Of two jobs that fail, the device remembers the first. */
+static void
+test_first_error (void)
+{
+  pp_device *device = open_device (2, 1);
+  struct frame first, second;
+  pp_error error = { 0 };
+
+  make_frame (&first, device, 1);
+  make_frame (&second, device, 2);
+  fake_fail (FAKE_LAUNCH, 1, true);
+  fake_hold (true);
+  frame_submit (&first, device, 3);
+  frame_submit (&second, device, 3);
+  fake_hold (false);
+  EXPECT (pp_device_drain (device, &error) == PP_DEVICE_FAILED &&
+          strstr (error.text, "launch 1 ") != NULL,
+      "%s", error.text);
+  frame_clear (&first);
+  frame_clear (&second);
+  pp_device_close (&device);
+}
+
+/* Room for a larger plan: the tables that were there are not any more. */
+static void
+test_reserve_between_jobs (void)
+{
+  pp_device *device = open_device (1, 1);
+  struct frame first, second, large;
+
+  make_frame (&first, device, 1);
+  make_frame (&second, device, 1);
+  make_frame (&large, device, 7);
+  frame_submit (&first, device, 3);
+  frame_check (&first, "first");
+  EXPECT (pp_device_reserve (device, large.plan, NULL) == PP_OK, "reserve");
+  pp_task task = frame_task (&second, 3);
+  task.plan = first.plan;
+  second.job = pp_submit (device, &task, NULL);
+  frame_check (&second, "second");
+  frame_clear (&first);
+  frame_clear (&second);
+  frame_clear (&large);
+  pp_device_close (&device);
+}
+
+/* A fork's child waits for nothing that only its parent's threads can end. */
+static void
+test_fork (void)
+{
+  pp_device *device = open_device (2, 1);
+  struct frame frame;
+  int status = -1;
+
+  make_frame (&frame, device, 1);
+  fake_hold (true);
+  frame_submit (&frame, device, 3);
+  const pid_t child = fork ();
+  if (child == 0) {
+    alarm (PATIENCE / 1000);
+    _exit (pp_job_wait (frame.job, NULL) != PP_DEVICE_FAILED ||
+        pp_device_drain (device, NULL) != PP_DEVICE_FAILED);
+  }
+  EXPECT (waitpid (child, &status, 0) == child && status == 0,
+      "the child's status is %d", status);
+  fake_hold (false);
+  frame_check (&frame, "fork");
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
 static void
 test_choice (void)
 {
@@ -320,8 +393,8 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
-    test_after, test_threads, test_room, test_no_memory, test_choice,
-    test_automatic_streams };
+    test_after, test_threads, test_room, test_no_memory, test_first_error,
+    test_reserve_between_jobs, test_fork, test_choice, test_automatic_streams };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
