@@ -329,6 +329,30 @@ GST_START_TEST (test_buffers_are_refused) {
 }
 GST_END_TEST
 
+/* A plane that is one byte short in a memory of its own, with the other plane
+ * behind it. */
+GST_START_TEST (test_second_memory_is_short) {
+  static guint8 bytes[383 + 768];
+  gsize offset[GST_VIDEO_MAX_PLANES] = { 0, 768 };
+  gint stride[GST_VIDEO_MAX_PLANES] = { 32, 32 };
+  GstHarness *h = test_harness (__i__, "");
+  GstBuffer *frame = gst_buffer_new ();
+  GstVideoInfo info;
+
+  test_video_info (&info, "NV12", 32, 24);
+  test_send_caps (h, &info);
+  gst_buffer_append_memory (
+      frame, gst_memory_new_wrapped (0, bytes + 383, 768, 0, 768, NULL, NULL));
+  gst_buffer_append_memory (
+      frame, gst_memory_new_wrapped (0, bytes, 383, 0, 383, NULL, NULL));
+  gst_buffer_add_video_meta_full (frame, GST_VIDEO_FRAME_FLAG_NONE,
+      GST_VIDEO_FORMAT_NV12, 32, 24, 2, offset, stride);
+  fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_ERROR);
+  expect_error (h, "plane 1|384|383");
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* Memory that cannot be mapped. */
 static gpointer
 fail_to_map (GstMemory *memory, GstMapInfo *map, gsize size)
@@ -451,6 +475,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_ranges);
   test_add (tcase, test_caps_are_refused);
   test_add (tcase, test_buffers_are_refused);
+  test_add (tcase, test_second_memory_is_short);
   test_add (tcase, test_memory_that_cannot_be_mapped);
   test_add (tcase, test_property_goes_bad);
   tcase_add_test (tcase, test_no_device);
