@@ -8,6 +8,8 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/check/gsttestclock.h>
 
+#include "gst/latency.h"
+
 #include "elementframes.h"
 #include "elementutil.h"
 
@@ -29,13 +31,24 @@ static const struct {
   { -1, 25, 1, 5 * GST_MSECOND, 5 * GST_MSECOND },
 };
 
+static gboolean
+ask_latency (GstHarness *h, GstClockTime *min, GstClockTime *max)
+{
+  GstQuery *query = gst_query_new_latency ();
+  gboolean live;
+
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  gst_query_parse_latency (query, &live, min, max);
+  gst_query_unref (query);
+  return live;
+}
+
 GST_START_TEST (test_latency) {
   for (guint i = 0; i < G_N_ELEMENTS (latency_cases); i++) {
     gchar *properties =
         g_strdup_printf ("async-depth=%d", latency_cases[i].depth);
     GstHarness *h = test_harness (__i__, properties);
     GstVideoInfo info;
-    gboolean live;
     GstClockTime min, max;
 
     test_video_info (&info, "RGB", 16, 16);
@@ -44,16 +57,19 @@ GST_START_TEST (test_latency) {
     gst_harness_set_upstream_latency (h, latency_cases[i].upstream);
     test_send_caps (h, &info);
 
-    GstQuery *query = gst_query_new_latency ();
-    fail_unless (gst_pad_peer_query (h->sinkpad, query));
-    gst_query_parse_latency (query, &live, &min, &max);
-    gst_query_unref (query);
-    fail_unless (live, "case %u is not live", i);
+    fail_unless (ask_latency (h, &min, &max), "case %u is not live", i);
     fail_unless (min == latency_cases[i].min,
         "case %u: %" GST_TIME_FORMAT ", not %" GST_TIME_FORMAT, i,
         GST_TIME_ARGS (min), GST_TIME_ARGS (latency_cases[i].min));
     fail_unless (max >= min, "case %u: at most %" GST_TIME_FORMAT, i,
         GST_TIME_ARGS (max));
+
+    /* Before the next start's caps nothing is held back. */
+    gst_element_set_state (h->element, GST_STATE_READY);
+    gst_element_set_state (h->element, GST_STATE_PLAYING);
+    ask_latency (h, &min, &max);
+    fail_unless (min == latency_cases[i].upstream,
+        "case %u, new start: %" GST_TIME_FORMAT, i, GST_TIME_ARGS (min));
     test_harness_end (&h);
     g_free (properties);
   }
@@ -95,6 +111,27 @@ GST_START_TEST (test_latency_without_framerate) {
   gst_message_unref (message);
   gst_object_unref (bus);
   test_harness_end (&h);
+}
+GST_END_TEST
+
+/* What is held back adds to the least and to the most, if there is one. */
+GST_START_TEST (test_latency_adds) {
+  static const GstClockTime most[][2] = { { 10, 17 },
+    { GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (most); i++) {
+    GstQuery *query = gst_query_new_latency ();
+    gboolean live;
+    GstClockTime min, max;
+
+    gst_query_set_latency (query, TRUE, 5, most[i][0]);
+    gst_pp_latency_add (query, 7);
+    gst_query_parse_latency (query, &live, &min, &max);
+    gst_query_unref (query);
+    fail_unless (live);
+    fail_unless_equals_uint64 (min, 12);
+    fail_unless_equals_uint64 (max, most[i][1]);
+  }
 }
 GST_END_TEST
 
@@ -283,6 +320,7 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_latency);
   test_add (tcase, test_latency_without_framerate);
+  tcase_add_test (tcase, test_latency_adds);
   test_add (tcase, test_latency_message);
   test_add (tcase, test_automatic_depth);
   test_add (tcase, test_application_waits);
