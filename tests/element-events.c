@@ -255,8 +255,20 @@ check_size (GstPad *pad, GstPadProbeInfo *info, gpointer user)
   return GST_PAD_PROBE_OK;
 }
 
+static void
+ask_for_memory (GstHarness *h, const GstVideoInfo *info)
+{
+  GstCaps *caps = gst_video_info_to_caps ((GstVideoInfo *) info);
+  GstQuery *query = gst_query_new_allocation (caps, TRUE);
+
+  fail_unless (gst_pad_peer_query (h->srcpad, query));
+  gst_query_unref (query);
+  gst_caps_unref (caps);
+}
+
 /* Downstream changes its mind while frames are held: those go with their own
- * caps, the next ones with the new. */
+ * caps, the next ones with the new. Also where upstream asks for memory first.
+ */
 GST_START_TEST (test_downstream_renegotiates) {
   static const gchar *const wanted[] = { "16:12:3:1", "3:20:10:1", "8:8:1:1" };
   GstHarness *h = test_harness (__i__, "streams=3 async-depth=3");
@@ -275,6 +287,8 @@ GST_START_TEST (test_downstream_renegotiates) {
         wanted[round % 3]);
     gst_harness_set_sink_caps_str (h, caps);
     gst_harness_push_upstream_event (h, gst_event_new_reconfigure ());
+    if (round % 2 != 0)
+      ask_for_memory (h, &info);
     for (guint i = 0; i < 4; i++, n++)
       test_push_number (h, &info, n);
     g_free (caps);
