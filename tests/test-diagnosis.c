@@ -179,6 +179,60 @@ test_recent (void)
       gst_pp_bottleneck_name (gst_pp_stats_diagnose (&stats)));
 }
 
+static void
+expect_stat (const GstStructure *structure, const gchar *name, gdouble expected)
+{
+  const GValue *value = gst_structure_get_value (structure, name);
+  const gdouble got = G_VALUE_HOLDS_UINT64 (value)
+      ? (gdouble) g_value_get_uint64 (value)
+      : g_value_get_double (value);
+
+  EXPECT (ABS (got - expected) < 1e-6, "%s is %g, not %g", name, got, expected);
+}
+
+/* Four jobs, one after the other; every field is its own. */
+static void
+test_fields (void)
+{
+  static const struct {
+    const gchar *name;
+    gdouble value;
+  } expected[] = {
+    { "frames", 4 },
+    { "bytes-up", 4000 },
+    { "bytes-down", 400 },
+    { "bytes-staged", 40 },
+    { "overlap", 1 },
+    { "upload-mean", 25 },
+    { "upload-p50", 20 },
+    { "upload-p99", 40 },
+    { "kernel-mean", 3 },
+    { "kernel-p95", 3 },
+    { "download-mean", 7 },
+    { "download-p50", 7 },
+    { "latency-mean", 250 },
+    { "latency-p50", 200 },
+    { "latency-p95", 400 },
+  };
+  static GstPpStats stats;
+  const GstPpSpent spent = { .waited = 0 };
+  gdouble time = 100;
+
+  for (guint i = 1; i <= 4; i++) {
+    const gdouble uploaded = time + 10 * i, computed = uploaded + 3;
+    const pp_job_info info = { .bytes_up = 1000,
+      .bytes_down = 100,
+      .bytes_staged = 10,
+      .times = { time, uploaded, computed, computed + 7 } };
+    gst_pp_stats_add (&stats, &info, &spent, 100 * i);
+    time = computed + 7;
+  }
+  GstStructure *structure = gst_pp_stats_to_structure (&stats);
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    expect_stat (structure, expected[i].name, expected[i].value);
+  gst_structure_free (structure);
+}
+
 /* pipelines */
 
 /* A consumer that reads every tensor when it comes. */
@@ -317,6 +371,7 @@ main (int argc, char **argv)
 
   test_rules ();
   test_recent ();
+  test_fields ();
   if (g_get_num_processors () < 2) {
     g_print ("SKIP pipelines: one processor overlaps nothing\n");
     return expect_end ();

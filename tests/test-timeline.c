@@ -174,6 +174,38 @@ test_rounded_times (void)
 
 /* pipelines */
 
+/* Each stage has its own bytes; frames after the first file come into the next.
+ */
+static void
+test_bytes (void)
+{
+  static const gchar *const spans[] = {
+    "\"cat\":\"upload\",\"pid\":1,\"tid\":1,\"ts\":0.000,\"dur\":10.000,"
+    "\"args\":{\"frame\":0,\"stream\":0,\"bytes\":1000}",
+    "\"cat\":\"kernel\",\"pid\":1,\"tid\":2,\"ts\":10.000,\"dur\":3.000,"
+    "\"args\":{\"frame\":0,\"stream\":0,\"bytes\":0}",
+    "\"cat\":\"download\",\"pid\":1,\"tid\":3,\"ts\":13.000,\"dur\":7.000,"
+    "\"args\":{\"frame\":0,\"stream\":0,\"bytes\":100}",
+  };
+  const Device device = { 1, { 10, 3, 7 }, 0, 1000, 100 };
+  const GstPpTimelineLabels labels = { "", "", "" };
+  g_autofree gchar *path = path_of ("bytes.json");
+  g_autofree gchar *text = NULL;
+  gchar *reason = NULL;
+  GstPpFault fault;
+  GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
+
+  add_frames (timeline, &device, 1);
+  EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+  add_frames (timeline, &device, 1);
+  EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+  gst_pp_timeline_free (timeline);
+  EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
+  EXPECT (strstr (text, "\"frames\":2,") != NULL, "%s", text);
+  for (guint s = 0; s < G_N_ELEMENTS (spans); s++)
+    EXPECT (strstr (text, spans[s]) != NULL, "no %s in %s", spans[s], text);
+}
+
 static GstElement *
 launch (const gchar *backend, const gchar *source, const gchar *name)
 {
@@ -439,6 +471,7 @@ main (int argc, char **argv)
   test_made_up ();
   test_locale ();
   test_rounded_times ();
+  test_bytes ();
   const guint n_backends = has_cuda () ? 2 : 1;
   for (guint b = 0; b < n_backends; b++) {
     for (guint e = 0; e < G_N_ELEMENTS (endings); e++) {
