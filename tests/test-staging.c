@@ -297,6 +297,24 @@ test_reserve_between_jobs (void)
   pp_device_close (&device);
 }
 
+/* More jobs are of use once frames are staged. */
+static void
+test_useful_jobs (void)
+{
+  pp_device *device = open_device (2, 3);
+  struct frame frame;
+
+  EXPECT (pp_device_useful_jobs (device) == 2, "%d before",
+      pp_device_useful_jobs (device));
+  make_frame (&frame, device, 1);
+  frame_submit (&frame, device, 0);
+  frame_check (&frame, "useful");
+  EXPECT (pp_device_useful_jobs (device) == 6, "%d with staging",
+      pp_device_useful_jobs (device));
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
 /* A fork's child waits for nothing that only its parent's threads can end. */
 static void
 test_fork (void)
@@ -394,7 +412,8 @@ main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
     test_after, test_threads, test_room, test_no_memory, test_first_error,
-    test_reserve_between_jobs, test_fork, test_choice, test_automatic_streams };
+    test_useful_jobs, test_reserve_between_jobs, test_fork, test_choice,
+    test_automatic_streams };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
