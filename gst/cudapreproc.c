@@ -193,11 +193,10 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
                                  ->prepare_output_buffer (trans, input, output);
 
   if (flow == GST_FLOW_ERROR) {
-    GstBufferPool *pool = gst_base_transform_get_buffer_pool (trans);
+    g_autoptr (GstBufferPool) pool = gst_base_transform_get_buffer_pool (trans);
     pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
     if (pool != NULL)
       gst_pp_tensor_pool_get_error (pool, &error);
-    gst_clear_object (&pool);
     post_engine_error (self, &error);
   }
   if (flow != GST_FLOW_OK)
@@ -289,24 +288,6 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   return GST_FLOW_OK;
 }
 
-/* The base class is about to renegotiate. What is held has the old caps; where
- * downstream takes them no longer, it is lost, but the stream goes on. */
-static void
-drain_for_reconfigure (GstCudaPreproc *self)
-{
-  const guint held = self->held.buffers.length;
-
-  gst_pp_held_drain (&self->held);
-  if (self->held.flow != GST_FLOW_NOT_NEGOTIATED)
-    return;
-  gst_pp_held_take_flow (&self->held);
-  GST_ELEMENT_WARNING (self, CORE, NEGOTIATION,
-      ("Downstream changed what it takes while %u tensors were held back; "
-       "those it did not take are lost",
-          held),
-      ("Set async-depth=0 where pads are linked anew while playing."));
-}
-
 static GstFlowReturn
 gst_cuda_preproc_submit_input_buffer (
     GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
@@ -315,7 +296,7 @@ gst_cuda_preproc_submit_input_buffer (
 
   gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_SOURCE);
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    drain_for_reconfigure (self);
+    gst_pp_held_drain (&self->held);
   if (self->held.flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
     return gst_pp_held_take_flow (&self->held);
@@ -482,12 +463,11 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 static void
 set_flushing (GstCudaPreproc *self, gboolean flushing)
 {
-  GstBufferPool *pool =
+  g_autoptr (GstBufferPool) pool =
       gst_base_transform_get_buffer_pool (GST_BASE_TRANSFORM (self));
 
   if (pool != NULL)
     gst_buffer_pool_set_flushing (pool, flushing);
-  gst_clear_object (&pool);
 }
 
 static gboolean
@@ -502,14 +482,13 @@ handle_caps (GstCudaPreproc *self, GstEvent *event)
       GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
   /* Also where the base class found nothing in common and asked us nothing. */
   if (!handled && !GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    GstCaps *peer =
+    g_autoptr (GstCaps) peer =
         gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SRC_PAD (trans), NULL);
     g_autofree gchar *video = gst_caps_to_string (caps);
     g_autofree gchar *wanted = gst_caps_to_string (peer);
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
         g_strdup_printf (
             "No tensor of %s is what downstream takes: %s", video, wanted));
-    gst_clear_caps (&peer);
   }
   gst_caps_unref (caps);
   return handled;

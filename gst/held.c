@@ -47,6 +47,25 @@ discard (GstPpHeld *held)
   g_queue_clear_full (&held->buffers, (GDestroyNotify) gst_buffer_unref);
 }
 
+/* Whether downstream was linked or negotiated anew, and so refused a tensor that
+ * was made for what was before: then the stream goes on without it. */
+static gboolean
+is_outdated (const GstPpHeld *held, GstFlowReturn flow)
+{
+  return flow == GST_FLOW_NOT_NEGOTIATED &&
+      gst_pad_needs_reconfigure (held->pad);
+}
+
+static void
+warn_of_lost (const GstPpHeld *held, guint lost)
+{
+  GST_ELEMENT_WARNING (GST_PAD_PARENT (held->pad), CORE, NEGOTIATION,
+      ("Downstream changed what it takes while %u tensors were held back: they "
+       "are lost",
+          lost),
+      ("Set async-depth=0 where pads are linked anew while playing."));
+}
+
 GstFlowReturn
 gst_pp_held_push (GstPpHeld *held, guint keep)
 {
@@ -54,6 +73,11 @@ gst_pp_held_push (GstPpHeld *held, guint keep)
 
   while (flow == GST_FLOW_OK && held->buffers.length > keep)
     flow = push_one (held);
+  if (is_outdated (held, flow)) {
+    warn_of_lost (held, held->buffers.length + 1);
+    flow = GST_FLOW_OK;
+    discard (held);
+  }
   if (flow != GST_FLOW_OK)
     discard (held);
   return flow;

@@ -24,7 +24,8 @@ void gst_pp_held_init (GstPpHeld *held, GstPad *pad);
 /* Takes buffer. */
 void gst_pp_held_add (GstPpHeld *held, GstBuffer *buffer);
 /* Pushes the oldest until no more than keep are held. When downstream does not
- * take one, the later ones are discarded: they would leave a gap. */
+ * take one, the later ones are discarded: they would leave a gap. Where it was
+ * linked anew and only the caps are too old, that is a warning. */
 GstFlowReturn gst_pp_held_push (GstPpHeld *held, guint keep);
 /* Before anything that must come after the frames: pushes all. What downstream
  * answers is for the next frame to return. */

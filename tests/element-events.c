@@ -341,24 +341,31 @@ relink (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 }
 
 /* A branch that takes other tensors, while frames are held back: those may be
- * lost, with a warning, but the stream goes on. */
+ * lost, with a warning, but the stream goes on. Between frames, and when one is
+ * about to leave. */
 GST_START_TEST (test_relinked_while_frames_are_held) {
-  gint first = 0, second = 0;
-  GstElement *pipeline = test_launch (__i__,
-      "videotestsrc is-live=true ! video/x-raw,width=64,height=48,"
-      "framerate=200/1 ! cudapreproc name=pp async-depth=4 ! "
-      "capsfilter name=a caps=other/tensors,types=float32,"
-      "dimensions=(string)32:32:3:1 ! fakesink name=one async=false "
-      "capsfilter name=b caps=other/tensors,types=uint8,"
-      "dimensions=(string)1:16:16:1 ! fakesink name=two async=false");
-  test_count_buffers (test_pad (pipeline, "one", "sink"), &first);
-  test_count_buffers (test_pad (pipeline, "two", "sink"), &second);
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  test_wait_for (g_atomic_int_get (&first) > 8);
-  gst_pad_add_probe (test_pad (pipeline, "pp", "src"), GST_PAD_PROBE_TYPE_IDLE,
-      relink, test_pad (pipeline, "b", "sink"), NULL);
-  test_wait_for (g_atomic_int_get (&second) > 8);
-  test_stop (&pipeline);
+  static const GstPadProbeType whens[] = { GST_PAD_PROBE_TYPE_IDLE,
+    GST_PAD_PROBE_TYPE_BUFFER };
+
+  for (guint i = 0; i < G_N_ELEMENTS (whens); i++) {
+    gint first = 0, second = 0;
+    GstElement *pipeline = test_launch (__i__,
+        "videotestsrc is-live=true ! video/x-raw,width=64,height=48,"
+        "framerate=200/1 ! cudapreproc name=pp async-depth=4 ! "
+        "capsfilter name=a caps=other/tensors,types=float32,"
+        "dimensions=(string)32:32:3:1 ! fakesink name=one async=false "
+        "capsfilter name=b caps=other/tensors,types=uint8,"
+        "dimensions=(string)1:16:16:1 ! fakesink name=two async=false");
+    test_count_buffers (test_pad (pipeline, "one", "sink"), &first);
+    test_count_buffers (test_pad (pipeline, "two", "sink"), &second);
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    test_wait_for (g_atomic_int_get (&first) > 8);
+    gst_pad_add_probe (test_pad (pipeline, "pp", "src"), whens[i], relink,
+        test_pad (pipeline, "b", "sink"), NULL);
+    test_wait_for (g_atomic_int_get (&second) > 8);
+    gst_message_unref (test_pop (pipeline, GST_MESSAGE_WARNING));
+    test_stop (&pipeline);
+  }
 }
 GST_END_TEST
 
