@@ -122,6 +122,16 @@ static void
 sum_dense (struct work *work, const pp_pixels *pixels)
 {
   const bool alone = pixels->n_components == 1;
+  if (pixels->pair_weight != NULL) {
+    float *value[2] = { NULL, NULL };
+    for (int c = 0; c < work->numbers->n_components; c++)
+      if (work->readers.component[c].pixels == pixels)
+        value[work->readers.component[c].lane] =
+            work->readers.component[c].value;
+    pp_sum_pairs (value[0], value[1], pixels->reader->sums, pixels->offset,
+        pixels->pair_weight, work->columns);
+    return;
+  }
   if (!alone)
     pp_sum_lanes (work->lanes, pixels->reader->sums, pixels->offset,
         pixels->step, pixels->weight, pixels->n_taps, work->columns);

@@ -136,6 +136,15 @@ find_pixels (pp_readers *readers, const pp_source *source)
   return pixels;
 }
 
+/* As the chroma of NV12 where nothing is antialiased. */
+static bool
+is_pair (const pp_readers *readers, const pp_pixels *pixels)
+{
+  return !pixels->reader->sparse && pixels->n_components == 2 &&
+      readers->numbers->x[pixels->source->axes].n_taps == 2 &&
+      pixels->source->pixel_stride == 2 * readers->numbers->sample_bytes;
+}
+
 void
 pp_readers_init (pp_readers *readers, const pp_plan *plan, int first_row,
     int last_row, pp_scratch *scratch)
@@ -164,9 +173,13 @@ pp_readers_init (pp_readers *readers, const pp_plan *plan, int first_row,
       reader->sums = pp_scratch_take (
           scratch, ((size_t) reader->reach + PP_LANES - 1) * sizeof (float));
   }
-  for (int i = 0; i < readers->n_pixels; i++)
-    readers->pixels[i].offset =
-        pp_scratch_take (scratch, columns * sizeof (int32_t));
+  for (int i = 0; i < readers->n_pixels; i++) {
+    pp_pixels *pixels = &readers->pixels[i];
+    pixels->offset = pp_scratch_take (scratch, columns * sizeof (int32_t));
+    if (is_pair (readers, pixels))
+      pixels->pair_weight =
+          pp_scratch_take (scratch, 4 * columns * sizeof (float));
+  }
 }
 
 static pp_sample_code
@@ -225,6 +238,9 @@ prepare_pixels (const pp_readers *readers, pp_pixels *pixels)
   pixels->step = source->pixel_stride / unit;
   for (int i = 0; i < x->n_out; i++)
     pixels->offset[i] = start + index[i] * pixels->step;
+  for (int i = 0; i < x->n_out && pixels->pair_weight != NULL; i++)
+    for (int k = 0; k < 4; k++)
+      pixels->pair_weight[4 * i + k] = pixels->weight[k / 2 * x->n_out + i];
   if (!reader->sparse)
     return;
   const int last = (x->n_taps - 1) * pixels->step;

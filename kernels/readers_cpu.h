@@ -37,6 +37,8 @@ typedef struct pp_pixels {
   int n_taps;
   const float *weight; /* tap j of column x: [j * columns + x] */
   bool unit;           /* there is one tap and it weighs 1 everywhere */
+  float *pair_weight;  /* of two components' two adjacent taps, as pp_sum_pairs
+                        * takes it; else NULL */
   int32_t *offset;     /* first tap of each column; dense: in samples from sums,
                         * sparse: in bytes from base */
   int step;            /* from one tap to the next, in the same unit */

@@ -186,6 +186,45 @@ pp_sum_lanes (float *restrict lanes, const float *restrict row,
         weight + (size_t) j * n, 4, false, n);
 }
 
+/* Both taps of a column lie in one vector; sums are made of two columns' taps. */
+PP_INLINE four_floats
+add_taps (four_floats a, four_floats b)
+{
+  const four_floats first = { a[0], a[1], b[0], b[1] };
+  const four_floats second = { a[2], a[3], b[2], b[3] };
+
+  return first + second;
+}
+
+PP_INLINE four_floats
+weigh_taps (const float *row, int32_t offset, const float *weight)
+{
+  return load_four (weight) * load_four (row + offset);
+}
+
+PP_CLONES void
+pp_sum_pairs (float *restrict a, float *restrict b, const float *restrict row,
+    const int32_t *restrict offset, const float *restrict weight, int n)
+{
+  int x = 0;
+  for (; x + 4 <= n; x += 4) {
+    const float *w = weight + (size_t) 4 * x;
+    const four_floats left = add_taps (
+        weigh_taps (row, offset[x], w), weigh_taps (row, offset[x + 1], w + 4));
+    const four_floats right = add_taps (weigh_taps (row, offset[x + 2], w + 8),
+        weigh_taps (row, offset[x + 3], w + 12));
+    const four_floats firsts = { left[0], left[2], right[0], right[2] };
+    const four_floats seconds = { left[1], left[3], right[1], right[3] };
+    memcpy (a + x, &firsts, sizeof firsts);
+    memcpy (b + x, &seconds, sizeof seconds);
+  }
+  for (; x < n; x++) {
+    const float *w = weight + (size_t) 4 * x, *from = row + offset[x];
+    a[x] = w[0] * from[0] + w[2] * from[2];
+    b[x] = w[1] * from[1] + w[3] * from[3];
+  }
+}
+
 PP_CLONES void
 pp_split_lane (
     float *restrict values, const float *restrict lanes, int lane, int n)

@@ -38,6 +38,11 @@ void pp_sum_columns (float *sums, const float *row, const int32_t *offset,
  * Reads up to PP_LANES - 1 floats behind the last lane that is wanted. */
 void pp_sum_lanes (float *lanes, const float *row, const int32_t *offset,
     int step, const float *weight, int n_taps, int n);
+/* Two components' two taps that are four adjacent samples: a[x] and b[x] are what
+ * pp_sum_lanes puts into lanes 0 and 1, for steps of 2. weight: for each column
+ * that of tap 0 twice, then that of tap 1 twice. */
+void pp_sum_pairs (float *a, float *b, const float *row, const int32_t *offset,
+    const float *weight, int n);
 /* values[x] = lane of column x. */
 void pp_split_lane (float *values, const float *lanes, int lane, int n);
 
