@@ -18,7 +18,8 @@ gboolean gst_pp_propose_allocation (
     GstQuery *query, GstAllocator *allocator, guint min_buffers);
 
 /* Replaces downstream's pools by one of the device's memory, active, with
- * min_buffers more than downstream asks for. FALSE with PP_NO_MEMORY. */
+ * min_buffers more than downstream asks for. FALSE with PP_NO_MEMORY,
+ * or PP_BAD_ARGUMENT for a tensor that no pool can give. */
 gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     const GstPpTensor *tensor, guint min_buffers, pp_error *error);
 

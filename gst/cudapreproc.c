@@ -65,8 +65,8 @@ struct _GstCudaPreproc {
   GstPpPlanCache plans;
   guint plans_serial; /* of the settings in it */
   GstPpHeld held;
-  guint depth;      /* how many are held */
-  gboolean discont; /* a frame was dropped since the last submitted one */
+  guint depth;     /* how many are held */
+  gboolean warned; /* of settings that lose something, since the start */
 };
 
 enum {
@@ -202,9 +202,9 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
   if (flow != GST_FLOW_OK)
     return flow;
 
-  if (self->discont)
+  if (self->held.discont)
     GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
-  self->discont = FALSE;
+  self->held.discont = FALSE;
   pp_plan_get_geometry (plan, &geometry);
   gst_pp_meta_add (
       *output, self->plans.tensor.width, self->plans.tensor.height, &geometry);
@@ -230,9 +230,10 @@ set_depth (GstCudaPreproc *self, guint depth)
 
   GST_INFO_OBJECT (self, "holding back %u frames", depth);
   self->depth = depth;
-  set_held_back (self,
-      gst_pp_latency_of_depth (
-          depth, GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info)));
+  if (GST_VIDEO_INFO_FPS_N (info) > 0 || depth == 0)
+    set_held_back (self,
+        gst_pp_latency_of_depth (
+            depth, GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info)));
 }
 
 /* Pageable frames, which only the first one shows, need more of them under way.
@@ -282,9 +283,12 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   }
   gst_pp_held_add (&self->held, output);
   deepen (self);
-  /* Without a framerate only the frames tell how long the first was held. */
+  /* Without a framerate only the frames tell how long one is held. */
   if (GST_VIDEO_INFO_FPS_N (&self->plans.info) == 0)
-    set_held_back (self, MAX (self->held_back, gst_pp_held_span (&self->held)));
+    set_held_back (self,
+        MAX (self->held_back,
+            gst_pp_latency_of_interval (
+                self->depth, gst_pp_held_interval (&self->held))));
   return GST_FLOW_OK;
 }
 
@@ -306,7 +310,7 @@ gst_cuda_preproc_submit_input_buffer (
       GST_BASE_TRANSFORM_CLASS (parent_class)
           ->submit_input_buffer (trans, is_discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    self->discont = TRUE;
+    self->held.discont = TRUE;
     gst_pp_held_drain (&self->held);
   }
   if (flow != GST_FLOW_OK)
@@ -400,7 +404,7 @@ gst_cuda_preproc_set_caps (
   GstPpFault fault;
   gchar *reason = NULL;
 
-  gst_pp_held_drain (&self->held);
+  gst_pp_held_drain_outdated (&self->held);
   gst_pp_plan_cache_clear (&self->plans);
   GST_OBJECT_LOCK (self);
   gst_pp_settings_resolve (&self->plans.settings, &self->settings, FALSE);
@@ -429,8 +433,9 @@ gst_cuda_preproc_set_caps (
     post_fault (self, fault, reason);
     return FALSE;
   }
-  gst_pp_settings_warn (
-      GST_ELEMENT_CAST (self), &self->plans.settings, &self->plans.tensor);
+  self->warned = self->warned ||
+      gst_pp_settings_warn (
+          GST_ELEMENT_CAST (self), &self->plans.settings, &self->plans.tensor);
   return TRUE;
 }
 
@@ -592,12 +597,12 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   gst_pp_error_gate_open (&self->errors);
+  self->warned = FALSE;
   if (!device_is_current (self)) {
     close_device (self);
     if (!open_device (self))
       return FALSE;
   }
-  self->discont = FALSE;
   GST_OBJECT_LOCK (self);
   self->held_back = 0;
   GST_OBJECT_UNLOCK (self);
@@ -729,7 +734,8 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
    * keeps the last few hundred frames from going faster, in one word (see the
    * README); and of the stages upload, kernel and download and of the latency,
    * from submission to the tensor, the mean, p50, p95 and p99 in microseconds.
-   * Counted from READY to PAUSED on.
+   * Counted from READY to PAUSED on; a tensor may be there a moment before it
+   * counts, but at EOS all do.
    */
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",

@@ -16,7 +16,8 @@ G_BEGIN_DECLS
 
 typedef struct _GstPpFrame GstPpFrame;
 
-/* The frame's job has ended, on a thread of the device. error NULL: well. */
+/* The frame's tensor is complete (error NULL) or never will be; on a thread of
+ * the device. */
 typedef void (*GstPpFrameDone) (gpointer owner, const GstPpFrame *frame,
     const pp_job_info *info, const pp_error *error);
 

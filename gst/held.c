@@ -2,6 +2,15 @@
 
 #include "held.h"
 
+#include <string.h>
+
+static void
+forget_times (GstPpHeld *held)
+{
+  memset (held->gap, 0, sizeof held->gap);
+  held->last = GST_CLOCK_TIME_NONE;
+}
+
 void
 gst_pp_held_init (GstPpHeld *held, GstPad *pad)
 {
@@ -9,12 +18,33 @@ gst_pp_held_init (GstPpHeld *held, GstPad *pad)
   g_queue_init (&held->buffers);
   held->flow = GST_FLOW_OK;
   gst_pp_pace_init (&held->pace);
+  forget_times (held);
 }
 
 void
 gst_pp_held_add (GstPpHeld *held, GstBuffer *buffer)
 {
+  const GstClockTime time = GST_BUFFER_PTS (buffer), last = held->last;
+
   g_queue_push_tail (&held->buffers, buffer);
+  for (gint i = GST_PP_HELD_GAPS - 1; i > 0; i--)
+    held->gap[i] = held->gap[i - 1];
+  if (GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (last) &&
+      time > last)
+    held->gap[0] = time - last;
+  else
+    forget_times (held);
+  held->last = time;
+}
+
+GstClockTime
+gst_pp_held_interval (const GstPpHeld *held)
+{
+  GstClockTime least = held->gap[0];
+
+  for (gint i = 1; i < GST_PP_HELD_GAPS; i++)
+    least = MIN (least, held->gap[i]);
+  return least;
 }
 
 /* A push that lasts as long as the pipeline is paused says nothing about the
@@ -34,6 +64,8 @@ push_one (GstPpHeld *held)
   gst_pp_pace_count (&held->pace, GST_PP_PLACE_ELEMENT);
   const GstFlowReturn flow =
       gst_pad_push (held->pad, g_queue_pop_head (&held->buffers));
+  if (flow == GST_FLOW_OK)
+    held->refused = FALSE;
   if (was_playing && is_playing (held))
     gst_pp_pace_count (&held->pace, GST_PP_PLACE_CONSUMER);
   else
@@ -47,72 +79,76 @@ discard (GstPpHeld *held)
   g_queue_clear_full (&held->buffers, (GDestroyNotify) gst_buffer_unref);
 }
 
-/* Whether downstream was linked or negotiated anew, and so refused a tensor that
- * was made for what was before: then the stream goes on without it. */
-static gboolean
-is_outdated (const GstPpHeld *held, GstFlowReturn flow)
-{
-  return flow == GST_FLOW_NOT_NEGOTIATED &&
-      gst_pad_needs_reconfigure (held->pad);
-}
-
+/* Downstream was linked or negotiated anew, and refused a tensor that was made
+ * for what was before: the stream goes on without it. */
 static void
 warn_of_lost (const GstPpHeld *held, guint lost)
 {
   GST_ELEMENT_WARNING (GST_PAD_PARENT (held->pad), CORE, NEGOTIATION,
-      ("Downstream changed what it takes while %u tensors were held back: they "
-       "are lost",
+      ("Downstream changed what it takes and refused a tensor that was on its "
+       "way: tensors lost: %u",
           lost),
-      ("Set async-depth=0 where pads are linked anew while playing."));
+      ("Block the pad until the element is drained before linking it anew; "
+       "with async-depth=0 one tensor at most is on its way."));
 }
 
-GstFlowReturn
-gst_pp_held_push (GstPpHeld *held, guint keep)
+static GstFlowReturn
+push_all_but (GstPpHeld *held, guint keep, gboolean anew)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
   while (flow == GST_FLOW_OK && held->buffers.length > keep)
     flow = push_one (held);
-  if (is_outdated (held, flow)) {
-    warn_of_lost (held, held->buffers.length + 1);
-    flow = GST_FLOW_OK;
-    discard (held);
-  }
-  if (flow != GST_FLOW_OK)
-    discard (held);
-  return flow;
+  if (flow == GST_FLOW_OK)
+    return flow;
+
+  const guint lost = held->buffers.length + 1;
+  discard (held);
+  held->discont = TRUE;
+  if (flow != GST_FLOW_NOT_NEGOTIATED || held->refused ||
+      !(anew || gst_pad_needs_reconfigure (held->pad)))
+    return flow;
+  held->refused = TRUE;
+  warn_of_lost (held, lost);
+  return GST_FLOW_OK;
 }
 
-GstClockTime
-gst_pp_held_span (const GstPpHeld *held)
+GstFlowReturn
+gst_pp_held_push (GstPpHeld *held, guint keep)
 {
-  if (held->buffers.length == 0)
-    return 0;
-
-  const GstClockTime first = GST_BUFFER_PTS (held->buffers.head->data);
-  const GstClockTime last = GST_BUFFER_PTS (held->buffers.tail->data);
-  if (!GST_CLOCK_TIME_IS_VALID (first) || !GST_CLOCK_TIME_IS_VALID (last))
-    return 0;
-  return last > first ? last - first : 0;
+  return push_all_but (held, keep, FALSE);
 }
 
 void
 gst_pp_held_flush (GstPpHeld *held)
 {
   discard (held);
-  held->started = FALSE;
+  forget_times (held);
+  held->started = held->discont = held->refused = FALSE;
   held->flow = GST_FLOW_OK;
   gst_pp_pace_skip (&held->pace);
+}
+
+static void
+drain (GstPpHeld *held, gboolean anew)
+{
+  /* What makes us drain has just come from upstream. */
+  gst_pp_pace_count (&held->pace, GST_PP_PLACE_SOURCE);
+  const GstFlowReturn flow = push_all_but (held, 0, anew);
+  if (flow != GST_FLOW_OK)
+    held->flow = flow;
 }
 
 void
 gst_pp_held_drain (GstPpHeld *held)
 {
-  /* What makes us drain has just come from upstream. */
-  gst_pp_pace_count (&held->pace, GST_PP_PLACE_SOURCE);
-  const GstFlowReturn flow = gst_pp_held_push (held, 0);
-  if (flow != GST_FLOW_OK)
-    held->flow = flow;
+  drain (held, FALSE);
+}
+
+void
+gst_pp_held_drain_outdated (GstPpHeld *held)
+{
+  drain (held, TRUE);
 }
 
 GstFlowReturn

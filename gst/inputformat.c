@@ -80,9 +80,9 @@ fill_colour (const GstVideoInfo *info, pp_format *format, gchar **reason)
   return TRUE;
 }
 
-/* GstVideoInfo drops a colorimetry whose matrix is unknown, with its range, and
- * takes an unknown range for full. Said is said, and what is not said is as in
- * caps without colorimetry. */
+/* GstVideoInfo drops a range with an unknown matrix, as decoders write it for
+ * grey video, and takes an unknown range for full. Where one of the two is
+ * unknown, the other holds, and it is what it is in caps without colorimetry. */
 static void
 keep_range (GstVideoInfo *info, const GstStructure *structure)
 {
@@ -95,9 +95,11 @@ keep_range (GstVideoInfo *info, const GstStructure *structure)
           (guint) GST_VIDEO_INFO_WIDTH (info),
           (guint) GST_VIDEO_INFO_HEIGHT (info)))
     return;
-  info->colorimetry.range = said.range != GST_VIDEO_COLOR_RANGE_UNKNOWN
-      ? said.range
-      : untagged.colorimetry.range;
+  if (said.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    info->colorimetry.range = untagged.colorimetry.range;
+  else if (said.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
+      said.range <= GST_VIDEO_COLOR_RANGE_16_235)
+    info->colorimetry.range = said.range;
 }
 
 gboolean

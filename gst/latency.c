@@ -36,6 +36,14 @@ gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d)
                    : 0;
 }
 
+GstClockTime
+gst_pp_latency_of_interval (guint depth, GstClockTime interval)
+{
+  const GstClockTime step = 10 * GST_MSECOND;
+
+  return depth * ((interval + step - 1) / step * step);
+}
+
 void
 gst_pp_latency_add (GstQuery *query, GstClockTime latency)
 {

@@ -17,9 +17,11 @@ G_BEGIN_DECLS
 guint gst_pp_choose_depth (
     gint wish, gint useful, gint framerate, GstPad *sink);
 
-/* How long depth frames take to come; 0 without a framerate, since nothing bounds
- * the wait then. */
+/* How long depth frames take to come; 0 without a framerate. */
 GstClockTime gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d);
+/* The same where only the time between frames is known, rounded up, so that
+ * whoever follows it does not change the latency all the time. */
+GstClockTime gst_pp_latency_of_interval (guint depth, GstClockTime interval);
 
 /* Adds to an answered LATENCY query. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);

@@ -80,10 +80,10 @@ GstPpTensorWish gst_pp_settings_wish (const GstPpSettings *settings);
 /* FALSE and *reason (free it) that names the property and its value. */
 gboolean gst_pp_settings_to_spec (const GstPpSettings *settings,
     const GstPpTensor *tensor, pp_spec *spec, gchar **reason);
-/* Posts a warning where nobody chose quant-scale and pixels do not fit into the
- * integer type. */
-void gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
-    const GstPpTensor *tensor);
+/* Posts a warning where quant-scale has its default and pixels do not fit into the
+ * integer type; whether it did. */
+gboolean gst_pp_settings_warn (GstElement *element,
+    const GstPpSettings *settings, const GstPpTensor *tensor);
 /* Cuts picture, a rectangle of the frame, by the crop property, which counts
  * from picture's corner. As above. */
 gboolean gst_pp_settings_crop (

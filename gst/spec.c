@@ -79,12 +79,11 @@ static void
 quantize_ends (const pp_spec *spec, gint c, gdouble ends[2])
 {
   for (gint i = 0; i < 2; i++)
-    ends[i] =
-        (255 * i * spec->scale - spec->mean[c]) / (spec->std[c] * spec->scale) +
+    ends[i] = (255 * i - spec->mean[c] / spec->scale) / spec->std[c] +
         spec->quant_zero_point;
 }
 
-void
+gboolean
 gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
     const GstPpTensor *tensor)
 {
@@ -95,7 +94,7 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
   if (settings->quant_scale != 0 ||
       (tensor->type != PP_TYPE_INT8 && tensor->type != PP_TYPE_UINT8) ||
       !gst_pp_settings_to_spec (settings, tensor, &spec, &reason))
-    return;
+    return FALSE;
   for (gint c = 0; c < tensor->channels; c++) {
     gdouble ends[2];
 
@@ -110,8 +109,9 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
             gst_pp_type_name (tensor->type), low, low + 255, spec.scale,
             spec.quant_zero_point, ends[0], ends[1]),
         ("Set quant-scale and quant-zero-point to those of the model."));
-    return;
+    return TRUE;
   }
+  return FALSE;
 }
 
 gboolean

@@ -9,8 +9,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+/* More lead in a circle. */
+#define MAX_LINKS 40
 
 struct _GstPpTimeline {
   gchar *path;   /* as the user wrote it */
@@ -59,6 +61,25 @@ check_place (const gchar *path, const gchar *target, gchar **reason)
   return TRUE;
 }
 
+/* Where path leads, to a file that may not be there yet; to be freed. A link is
+ * to stay one: it is what it leads to that is replaced. */
+static gchar *
+follow_links (const gchar *path)
+{
+  gchar *target = g_strdup (path);
+
+  for (gint links = 0; links < MAX_LINKS; links++) {
+    g_autofree gchar *link = g_file_read_link (target, NULL);
+    if (link == NULL)
+      break;
+    g_autofree gchar *folder = g_path_get_dirname (target);
+    g_free (target);
+    target = g_path_is_absolute (link) ? g_strdup (link)
+                                       : g_build_filename (folder, link, NULL);
+  }
+  return target;
+}
+
 GstPpTimeline *
 gst_pp_timeline_new (const gchar *path, GstPpFault *fault, gchar **reason)
 {
@@ -74,10 +95,7 @@ gst_pp_timeline_new (const gchar *path, GstPpFault *fault, gchar **reason)
     return NULL;
   }
   *fault = GST_PP_FAULT_FILE;
-  /* A link is to stay one: it is what it leads to that is replaced. */
-  gchar *real = realpath (path, NULL);
-  g_autofree gchar *target = g_strdup (real != NULL ? real : path);
-  free (real);
+  g_autofree gchar *target = follow_links (path);
   if (!check_place (path, target, reason))
     return NULL;
 

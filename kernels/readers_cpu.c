@@ -136,13 +136,17 @@ find_pixels (pp_readers *readers, const pp_source *source)
   return pixels;
 }
 
-/* As the chroma of NV12 where nothing is antialiased. */
+/* As the chroma of NV12 where nothing is antialiased: pixels of two samples, one
+ * of each component. */
 static bool
 is_pair (const pp_readers *readers, const pp_pixels *pixels)
 {
+  const int sample = readers->numbers->sample_bytes;
+
   return !pixels->reader->sparse && pixels->n_components == 2 &&
-      readers->numbers->x[pixels->source->axes].n_taps == 2 &&
-      pixels->source->pixel_stride == 2 * readers->numbers->sample_bytes;
+      pixels->last_byte - pixels->first_byte == sample &&
+      pixels->source->pixel_stride == 2 * sample &&
+      readers->numbers->x[pixels->source->axes].n_taps == 2;
 }
 
 void

@@ -117,6 +117,11 @@ static const format_row formats[] = {
       { { 0, 0, 4 }, { 0, 2, 8 }, { 0, 6, 8 } } },
   { "P016_BE", YUV, 2, 16, 0, true, 1, 1,
       { { 0, 0, 2 }, { 1, 0, 4 }, { 1, 2, 4 } } },
+  /* No format of GStreamer's, but the engine takes them. */
+  { "Cb for Cr", YUV, 1, 8, 0, false, 1, 1,
+      { { 0, 0, 1 }, { 1, 0, 2 }, { 1, 0, 2 } } },
+  { "Cr a pixel on", YUV, 1, 8, 0, false, 1, 1,
+      { { 0, 0, 1 }, { 1, 0, 2 }, { 1, 3, 2 } } },
   { "GRAY8", GRAY, 1, 8, 0, false, 0, 0, { { 0, 0, 1 } } },
   { "GRAY16_LE", GRAY, 2, 16, 0, false, 0, 0, { { 0, 0, 2 } } },
   { "GRAY16_BE", GRAY, 2, 16, 0, true, 0, 0, { { 0, 0, 2 } } },

@@ -8,6 +8,7 @@
 
 #include "elementframes.h"
 #include "elementutil.h"
+#include "gst/held.h"
 
 /* Notes what passes a pad: frames by number, events by type. */
 static GstPadProbeReturn
@@ -340,6 +341,16 @@ relink (GstPad *pad, GstPadProbeInfo *info, gpointer user)
   return GST_PAD_PROBE_REMOVE;
 }
 
+static GstPadProbeReturn
+note_discont (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  (void) pad;
+  g_atomic_int_set ((gint *) user,
+      GST_BUFFER_FLAG_IS_SET (
+          GST_PAD_PROBE_INFO_BUFFER (info), GST_BUFFER_FLAG_DISCONT));
+  return GST_PAD_PROBE_REMOVE;
+}
+
 /* A branch that takes other tensors, while frames are held back: those may be
  * lost, with a warning, but the stream goes on. Between frames, and when one is
  * about to leave. */
@@ -348,7 +359,7 @@ GST_START_TEST (test_relinked_while_frames_are_held) {
     GST_PAD_PROBE_TYPE_BUFFER };
 
   for (guint i = 0; i < G_N_ELEMENTS (whens); i++) {
-    gint first = 0, second = 0;
+    gint first = 0, second = 0, discont = -1;
     GstElement *pipeline = test_launch (__i__,
         "videotestsrc is-live=true ! video/x-raw,width=64,height=48,"
         "framerate=200/1 ! cudapreproc name=pp async-depth=4 ! "
@@ -358,14 +369,74 @@ GST_START_TEST (test_relinked_while_frames_are_held) {
         "dimensions=(string)1:16:16:1 ! fakesink name=two async=false");
     test_count_buffers (test_pad (pipeline, "one", "sink"), &first);
     test_count_buffers (test_pad (pipeline, "two", "sink"), &second);
+    gst_pad_add_probe (test_pad (pipeline, "two", "sink"),
+        GST_PAD_PROBE_TYPE_BUFFER, note_discont, &discont, NULL);
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     test_wait_for (g_atomic_int_get (&first) > 8);
     gst_pad_add_probe (test_pad (pipeline, "pp", "src"), whens[i], relink,
         test_pad (pipeline, "b", "sink"), NULL);
     test_wait_for (g_atomic_int_get (&second) > 8);
+    fail_unless_equals_int (g_atomic_int_get (&discont), 1);
     gst_message_unref (test_pop (pipeline, GST_MESSAGE_WARNING));
     test_stop (&pipeline);
   }
+}
+GST_END_TEST
+
+static GstFlowReturn
+refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  (void) pad;
+  (void) parent;
+  gst_buffer_unref (buffer);
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
+/* Two tensors held back, before caps that are negotiated anew; the flow that the
+ * next frame returns. */
+static GstFlowReturn
+drain_two (GstPpHeld *held)
+{
+  gst_pp_held_add (held, gst_buffer_new ());
+  gst_pp_held_add (held, gst_buffer_new ());
+  gst_pp_held_drain_outdated (held);
+  return gst_pp_held_take_flow (held);
+}
+
+/* Outdated tensors are lost, but who refuses the next ones, too, ends the
+ * stream. */
+GST_START_TEST (test_outdated_once) {
+  GstElement *element = gst_bin_new (NULL);
+  GstPad *pad = gst_pad_new ("src", GST_PAD_SRC);
+  GstPad *sink = gst_pad_new ("sink", GST_PAD_SINK);
+  GstBus *bus = gst_bus_new ();
+  GstSegment segment;
+  GstPpHeld held = { 0 };
+
+  gst_element_set_bus (element, bus);
+  gst_element_add_pad (element, pad);
+  gst_pad_set_chain_function (sink, refuse);
+  gst_pad_set_active (sink, TRUE);
+  gst_pad_set_active (pad, TRUE);
+  fail_unless_equals_int (gst_pad_link (pad, sink), GST_PAD_LINK_OK);
+  gst_pad_check_reconfigure (pad);
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_pad_push_event (pad, gst_event_new_stream_start ("stream"));
+  gst_pad_push_event (pad, gst_event_new_segment (&segment));
+  gst_pp_held_init (&held, pad);
+
+  fail_unless_equals_int (drain_two (&held), GST_FLOW_OK);
+  fail_unless (held.discont && held.buffers.length == 0);
+  GstMessage *warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
+  fail_unless (warning != NULL, "nobody was told");
+  gst_message_unref (warning);
+  fail_unless_equals_int (drain_two (&held), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
+
+  gst_bus_set_flushing (bus, TRUE);
+  gst_object_unref (element);
+  gst_object_unref (sink);
+  gst_object_unref (bus);
 }
 GST_END_TEST
 
@@ -380,6 +451,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_downstream_renegotiates);
   test_add (tcase, test_nothing_follows_a_refusal);
   test_add (tcase, test_relinked_while_frames_are_held);
+  tcase_add_test (tcase, test_outdated_once);
 }
 
 int

@@ -25,7 +25,7 @@ static const struct {
   { 4, 25, 1, 7 * GST_MSECOND, 167 * GST_MSECOND },
   { 1, 30000, 1001, 0, 33366666 },
   { 64, 1, 1, 0, 64 * GST_SECOND },
-  /* Nothing bounds the wait. */
+  /* Unknown before there are frames. */
   { 4, 0, 1, 5 * GST_MSECOND, 5 * GST_MSECOND },
   /* Automatic, live. */
   { -1, 25, 1, 5 * GST_MSECOND, 5 * GST_MSECOND },
@@ -81,24 +81,30 @@ GST_START_TEST (test_latency_without_framerate) {
   GstVideoInfo info;
   GstHarness *h = test_rgb_harness (__i__, "async-depth=3", &info);
   GstBus *bus = gst_element_get_bus (h->element);
-  GstClockTime min, max;
+  GstClockTime min, max, time = 0;
 
   GST_VIDEO_INFO_FPS_N (&info) = 0;
   test_send_caps (h, &info);
   gst_bus_set_flushing (bus, TRUE);
   gst_bus_set_flushing (bus, FALSE);
-  for (guint n = 0; n < 8; n++) {
+  for (guint n = 0; n < 40; n++) {
     GstBuffer *frame = test_numbered_frame (&info, n);
-    GST_BUFFER_PTS (frame) = n * 100 * GST_MSECOND;
+    /* 95 ms, and a little more each time; and it stalls for an hour */
+    time += 95 * GST_MSECOND + n * 100 * GST_USECOND;
+    if (n == 20)
+      time += 3600 * GST_SECOND;
+    GST_BUFFER_PTS (frame) = time;
     GST_BUFFER_DURATION (frame) = GST_CLOCK_TIME_NONE;
     gst_harness_push (h, frame);
   }
   fail_unless (ask_latency (h, &min, &max));
   fail_unless (min == 300 * GST_MSECOND, "latency %" GST_TIME_FORMAT,
       GST_TIME_ARGS (min));
+  /* The application is told, once. */
   GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY);
   fail_unless (message != NULL, "nobody was told");
   gst_message_unref (message);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_LATENCY) == NULL);
   gst_object_unref (bus);
   test_harness_end (&h);
 }

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "kernels/kernels.h"
 
@@ -112,12 +113,16 @@ frame_submit (struct frame *frame, pp_device *device, unsigned pinned)
   EXPECT (frame->job != NULL, "%s", error.text);
 }
 
-/* Until done was called for each job, which may be after it ended. */
+/* Until done was called for each job, which may be after it ended: microseconds,
+ * or more on a busy machine. */
 static inline void
 frame_wait_callbacks (struct frame *frame)
 {
+  const time_t deadline = time (NULL) + 20;
+
   while (frame->job != NULL &&
-      __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) < frame->submitted)
+      __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) < frame->submitted &&
+      time (NULL) < deadline)
     sched_yield ();
 }
 

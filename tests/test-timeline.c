@@ -172,8 +172,6 @@ test_rounded_times (void)
   gst_pp_timeline_free (timeline);
 }
 
-/* pipelines */
-
 /* Each stage has its own bytes; frames after the first file come into the next.
  */
 static void
@@ -205,6 +203,8 @@ test_bytes (void)
   for (guint s = 0; s < G_N_ELEMENTS (spans); s++)
     EXPECT (strstr (text, spans[s]) != NULL, "no %s in %s", spans[s], text);
 }
+
+/* pipelines */
 
 static GstElement *
 launch (const gchar *backend, const gchar *source, const gchar *name)
@@ -367,29 +367,32 @@ test_bad_places (void)
   g_unlink (pipe);
 }
 
-/* Who keeps the newest timeline under a link finds it there again. */
+/* Who keeps the newest timeline under a link finds it there again, also where
+ * there was none yet. */
 static void
 test_link (void)
 {
   g_autofree gchar *link = path_of ("link.json");
   g_autofree gchar *kept = path_of ("kept.json");
-  g_autofree gchar *text = NULL;
-  GstPpFault fault;
-  gchar *reason = NULL;
   const GstPpTimelineLabels labels = { "element", "device", "none" };
 
-  EXPECT (g_file_set_contents (kept, "", 0, NULL) &&
-          symlink ("kept.json", link) == 0,
-      "%s: %s", link, g_strerror (errno));
-  GstPpTimeline *timeline = gst_pp_timeline_new (link, &fault, &reason);
-  EXPECT (
-      timeline != NULL && gst_pp_timeline_write (timeline, &labels, &reason),
-      "%s", reason);
-  if (timeline != NULL)
-    gst_pp_timeline_free (timeline);
-  EXPECT (g_file_test (link, G_FILE_TEST_IS_SYMLINK), "the link is gone");
-  EXPECT (g_file_get_contents (kept, &text, NULL, NULL) && text[0] != '\0',
-      "%s was not written", kept);
+  EXPECT (symlink ("kept.json", link) == 0, "%s: %s", link, g_strerror (errno));
+  for (guint i = 0; i < 2; i++) {
+    g_autofree gchar *text = NULL;
+    GstPpFault fault;
+    gchar *reason = NULL;
+    GstPpTimeline *timeline = gst_pp_timeline_new (link, &fault, &reason);
+
+    EXPECT (
+        timeline != NULL && gst_pp_timeline_write (timeline, &labels, &reason),
+        "%s", reason);
+    if (timeline != NULL)
+      gst_pp_timeline_free (timeline);
+    EXPECT (g_file_test (link, G_FILE_TEST_IS_SYMLINK), "the link is gone");
+    EXPECT (g_file_get_contents (kept, &text, NULL, NULL) && text[0] == '{',
+        "%s was not written", kept);
+    g_file_set_contents (kept, "old", -1, NULL);
+  }
   g_unlink (link);
   g_unlink (kept);
 }
