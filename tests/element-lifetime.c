@@ -93,8 +93,7 @@ exit_soon (gpointer unused)
 static int
 exit_in_the_middle (const gchar *backend, ExitWay way)
 {
-  g_autofree gchar *plugin = g_build_filename (
-      g_getenv ("GST_PLUGIN_PATH_1_0"), "libgstcudapreproc.so", NULL);
+  g_autofree gchar *plugin = test_plugin_path ();
   g_autofree gchar *line = g_strdup_printf (SOURCE ELEMENT
       "backend=%s ! appsink name=out sync=false max-buffers=8",
       backend);

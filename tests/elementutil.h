@@ -26,6 +26,8 @@ int test_main (
 guint test_n_backends (void);
 /* As the property takes it; 0 is the CPU. */
 const gchar *test_backend (gint index);
+/* The plugin's file: in PP_PLUGIN_DIR, else in GST_PLUGIN_PATH_1_0; free it. */
+gchar *test_plugin_path (void);
 
 /* Fails when the condition does not become true in time. */
 #define test_wait_for(condition)                                               \
