@@ -34,6 +34,24 @@ typedef struct pp_copy {
   bool up; /* host to device, else device to host */
 } pp_copy;
 
+/* A copy of size bytes that lie side by side. */
+static inline pp_copy
+pp_copy_bytes (void *to, const void *from, size_t size, bool up)
+{
+  const pp_copy copy = { .from = from,
+    .to = to,
+    .from_row = size,
+    .to_row = size,
+    .from_box = size,
+    .to_box = size,
+    .width = size,
+    .rows = 1,
+    .boxes = 1,
+    .up = up };
+
+  return copy;
+}
+
 /* Rows of planes, read by the device straight from pinned memory: row i of to
  * is row rows[i] of from. */
 typedef struct pp_gather_plane {

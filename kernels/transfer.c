@@ -107,16 +107,8 @@ static pp_status
 upload_array (pp_device *device, struct pp_lane *lane, const void *from,
     size_t size, size_t offset, pp_error *error)
 {
-  const pp_copy copy = { .from = from,
-    .to = (uint8_t *) lane->tables + offset,
-    .from_row = size,
-    .to_row = size,
-    .from_box = size,
-    .to_box = size,
-    .width = size,
-    .rows = 1,
-    .boxes = 1,
-    .up = true };
+  const pp_copy copy =
+      pp_copy_bytes ((uint8_t *) lane->tables + offset, from, size, true);
 
   return device->backend->copy (lane->stream, &copy, error);
 }

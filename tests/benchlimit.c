@@ -78,16 +78,7 @@ static void
 copy_bytes (const pp_backend *backend, pp_stream *stream, void *to,
     const void *from, gsize size, gboolean up)
 {
-  const pp_copy copy = { .from = from,
-    .to = to,
-    .from_row = size,
-    .to_row = size,
-    .from_box = size,
-    .to_box = size,
-    .width = size,
-    .rows = 1,
-    .boxes = 1,
-    .up = up };
+  const pp_copy copy = pp_copy_bytes (to, from, size, up);
   pp_error error;
 
   bench_require (

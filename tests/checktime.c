@@ -52,16 +52,7 @@ static void
 copy (
     const struct bench *bench, void *to, const void *from, size_t size, bool up)
 {
-  const pp_copy copy = { .from = from,
-    .to = to,
-    .from_row = size,
-    .to_row = size,
-    .from_box = size,
-    .to_box = size,
-    .width = size,
-    .rows = 1,
-    .boxes = 1,
-    .up = up };
+  const pp_copy copy = pp_copy_bytes (to, from, size, up);
   pp_error error;
   must (bench->backend->copy (bench->stream, &copy, &error), &error);
 }

@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "gst/cudapreproc.h"
-#include "gst/device.h"
-#include "kernels/engine.h"
 
 #include "backend_fake.h"
 #include "elementframes.h"
@@ -25,17 +23,6 @@
 #define BACKEND 1
 /* Longest that a pipeline may take to stop, microseconds. */
 #define STOP_TIME (5 * G_USEC_PER_SEC)
-
-/* Instead of gst/device.c's. */
-pp_device *
-gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error)
-{
-  (void) element;
-  (void) backend;
-  (void) index;
-  return pp_device_open_backend (&fake_backend, -1, options, error);
-}
 
 /* What the runs with one call failing led to. */
 typedef struct {

@@ -11,26 +11,13 @@
 #include <string.h>
 
 #include "gst/cudapreproc.h"
-#include "gst/device.h"
-#include "kernels/engine.h"
 
 #include "backend_fake.h"
 #include "elementframes.h"
 #include "elementutil.h"
 
 /* As test_harness takes it; this program's device has no other. */
-#define BACKEND 0
-
-/* Instead of gst/device.c's. */
-pp_device *
-gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error)
-{
-  (void) element;
-  (void) backend;
-  (void) index;
-  return pp_device_open_backend (&fake_backend, -1, options, error);
-}
+#define BACKEND 1
 
 /* What takes long on a device. */
 static const fake_call slow_calls[] = { FAKE_OPEN, FAKE_HOST_ALLOC,

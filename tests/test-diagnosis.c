@@ -9,22 +9,10 @@
 #include "backend_fake.h"
 #include "expect.h"
 #include "gst/cudapreproc.h"
-#include "gst/device.h"
 #include "gst/stats.h"
 #include "kernels/engine.h"
 
 #define PATIENCE (60 * GST_SECOND)
-
-/* Instead of gst/device.c's: for backend=cuda the device that pretends. */
-pp_device *
-gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error)
-{
-  (void) element;
-  return pp_device_open_backend (
-      backend == PP_BACKEND_CUDA ? &fake_backend : &pp_backend_cpu, index,
-      options, error);
-}
 
 /* Made-up numbers, for 100 frames: microseconds a frame. An H200 takes 110, 4
  * and 50 for the stages of a 1080p frame. */
