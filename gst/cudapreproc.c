@@ -275,6 +275,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gst_pp_pace_take (&self->held.pace,
       gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
       &frame->spent);
+  frame->urgent = self->depth == 0;
   if (!gst_pp_frame_submit (
           frame, self->device, plan, output, on_done, self, &error)) {
     post_engine_error (self, &error);

@@ -26,6 +26,7 @@ struct _GstPpFrame {
   gpointer owner; /* outlives it */
   GstPpFrameDone done;
   GstPpSpent spent; /* before it was submitted */
+  gboolean urgent;  /* as in pp_task; set before it is submitted */
   GstClockTime submitted;
 };
 

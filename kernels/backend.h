@@ -75,6 +75,7 @@ typedef struct pp_gather {
  * host addresses, and index is the plan's. */
 typedef struct pp_launch {
   const pp_plan *plan; /* referenced until the stream has passed it */
+  int32_t first, last; /* rows [first, last) of the content are made */
   pp_view source;
   void *tensor;
   const int32_t *index;

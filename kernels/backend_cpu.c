@@ -147,8 +147,8 @@ run_launch (pp_stream *stream, const pp_launch *launch)
       return;
     }
   }
-  pp_apply_cpu (launch->plan, &launch->source, launch->tensor, 0,
-      launch->plan->numbers.content_height, stream->scratch);
+  pp_apply_cpu (launch->plan, &launch->source, launch->tensor, launch->first,
+      launch->last, stream->scratch);
 }
 
 static void

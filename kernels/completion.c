@@ -72,30 +72,20 @@ release_passed_inputs (pp_device *device, pp_job *job)
   }
 }
 
-/* Whether there is no other job. */
-static bool
-is_alone (pp_device *device)
-{
-  pthread_mutex_lock (&device->lock);
-  const bool alone = device->unfinished == 1;
-  pthread_mutex_unlock (&device->lock);
-  return alone;
-}
-
 /* Waits for the job's stages, releasing its input on the way. */
 static pp_status
 wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-  pp_status status =
-      backend->event_wait (input_event (device, job), is_alone (device), error);
+  pp_status status = backend->event_wait (
+      input_event (device, job), pp_job_is_alone (device, job), error);
 
   if (status != PP_OK)
     return status;
   pp_job_release_input (job);
   release_passed_inputs (device, job);
-  return backend->event_wait (
-      device->slot[job->slot].event[PP_STAGE_DONE], is_alone (device), error);
+  return backend->event_wait (device->slot[job->slot].event[PP_STAGE_DONE],
+      pp_job_is_alone (device, job), error);
 }
 
 static void
@@ -114,11 +104,13 @@ complete (pp_device *device, pp_job *job)
   if (status != PP_OK) {
     /* What was queued before the failure may still be reading and writing. */
     device->backend->stream_sync (device->lane[job->info.stream].stream, NULL);
+    if (job->in_two)
+      device->backend->stream_sync (device->upper.stream, NULL);
     pthread_mutex_lock (&device->lock);
     if (device->error.status == PP_OK)
       device->error = error;
     pthread_mutex_unlock (&device->lock);
-  } else {
+  } else if (!job->in_two) {
     pp_streams_measure (device, &job->info.times);
   }
   pp_job_call_back (job, status == PP_OK ? NULL : &error);

@@ -56,6 +56,22 @@ count_polling (pp_device *device)
   device->worth_polling = 4 * devices <= count_cores ();
 }
 
+static pp_status
+make_upper (pp_device *device, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_status status =
+      backend->stream_create (device->context, &device->upper.stream, error);
+
+  if (status == PP_OK)
+    status =
+        backend->event_create (device->context, &device->upper.uploaded, error);
+  if (status == PP_OK)
+    status =
+        backend->event_create (device->context, &device->upper.done, error);
+  return status;
+}
+
 /* Creates streams, events and the completion thread; close undoes whatever was
  * made before a failure. */
 static pp_status
@@ -76,6 +92,11 @@ device_make (pp_device *device, pp_error *error)
       if (status != PP_OK)
         return status;
     }
+  }
+  if (!backend->unified) {
+    const pp_status status = make_upper (device, error);
+    if (status != PP_OK)
+      return status;
   }
   return pp_completion_start (device, error);
 }
@@ -202,6 +223,12 @@ device_unmake (pp_device *device)
       if (slot->event[e] != NULL)
         backend->event_destroy (&slot->event[e]);
   }
+  if (device->upper.stream != NULL)
+    backend->stream_destroy (&device->upper.stream);
+  if (device->upper.uploaded != NULL)
+    backend->event_destroy (&device->upper.uploaded);
+  if (device->upper.done != NULL)
+    backend->event_destroy (&device->upper.done);
 }
 
 void

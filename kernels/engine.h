@@ -67,6 +67,7 @@ struct pp_job {
   pp_task task;
   pp_view source; /* the plan's rectangles: of the view, or where staged */
   bool input_released;
+  bool in_two;    /* queued in two bands */
   pp_error error; /* of staging or queueing; then of the job */
   pp_job_info info;
   int slot;
@@ -112,6 +113,12 @@ struct pp_device {
   int n_streams, n_slots;
   struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
   struct pp_slot slot[PP_MAX_UNFINISHED + 1];
+  /* What a job in two bands takes beside its lane. One event of each is enough:
+   * there is one such job at a time. NULL on a unified backend. */
+  struct pp_upper {
+    pp_stream *stream;
+    pp_event *uploaded, *done;
+  } upper;
   uint64_t sequence;
   bool worth_polling; /* see job.c */
   struct pp_staging staging;
@@ -159,6 +166,9 @@ void pp_streams_take (pp_device *device, pp_job_info *info);
 void pp_streams_measure (pp_device *device, const pp_times *times);
 /* The rule: how many of at most most streams stages of these lengths fill. */
 int pp_streams_choose (const double length[PP_STAGES], int most);
+
+/* Whether the job, which has not ended, is the only such one of the device. */
+bool pp_job_is_alone (pp_device *device, const pp_job *job);
 
 /* One reference; NULL when memory is exhausted. */
 pp_job *pp_job_new (const pp_device *device, const pp_task *task);

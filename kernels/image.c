@@ -161,6 +161,36 @@ can_copy (const pp_plane_rows *rows, size_t stride, bool joined)
   return copies > 0 && copies <= PP_MAX_ROW_GROUPS;
 }
 
+/* How many steps from start on begin before row. */
+static int
+count_before (int row, int start, int step, int most)
+{
+  const int count = row > start ? (row - start + step - 1) / step : 0;
+
+  return count < most ? count : most;
+}
+
+/* The part of the groups that rows [first, last) of the image are: whole groups
+ * that begin there, of one group its rows. */
+static pp_row_groups
+clip_groups (const pp_row_groups *all, int first, int last)
+{
+  const bool one = all->groups == 1;
+  const int step = one ? 1 : all->to_step;
+  const int most = one ? all->rows : all->groups;
+  const int begin = count_before (first, all->to, step, most);
+  const int count = count_before (last, all->to, step, most) - begin;
+  pp_row_groups part = *all;
+
+  part.from += begin * (one ? 1 : all->from_step);
+  part.to += begin * step;
+  if (one)
+    part.rows = count;
+  else
+    part.groups = count;
+  return part;
+}
+
 /* Adds the copies of groups: one piece a group where rows can be joined, else
  * one row of every group at a time. */
 static void
@@ -190,25 +220,29 @@ copy_group (pp_image *image, int plane, const pp_row_groups *group,
 }
 
 static void
-gather_plane (pp_image *image, const pp_plan *plan, int plane,
-    const pp_view *source, const int32_t *index)
+gather_plane (pp_image *image, const pp_plan *plan, const pp_band *band,
+    int plane, const pp_view *source, const int32_t *index)
 {
-  const pp_plane_rows *rows = &plan->rows[plane];
+  const int first = band->first_row[plane];
+  const int count = band->last_row[plane] - first;
   const size_t width = plane_width (plan, plane);
+  const size_t to_row = image->view.stride[plane];
 
+  if (count == 0)
+    return;
   image->gather.plane[image->gather.n_planes++] =
       (pp_gather_plane){ .from = source->plane[plane],
-        .to = (uint8_t *) image->view.plane[plane],
+        .to = (uint8_t *) image->view.plane[plane] + (size_t) first * to_row,
         .from_row = source->stride[plane],
-        .to_row = image->view.stride[plane],
+        .to_row = to_row,
         .width = width,
-        .rows = index + rows->first,
-        .n_rows = rows->count };
-  image->bytes += width * (size_t) rows->count;
+        .rows = index + plan->rows[plane].first + first,
+        .n_rows = count };
+  image->bytes += width * (size_t) count;
 }
 
 static void
-add_plane (pp_image *image, const pp_plan *plan, int plane,
+add_plane (pp_image *image, const pp_plan *plan, const pp_band *band, int plane,
     const pp_view *source, uint8_t *to, const int32_t *index)
 {
   const pp_plane_rows *rows = &plan->rows[plane];
@@ -219,17 +253,21 @@ add_plane (pp_image *image, const pp_plan *plan, int plane,
   image->view.plane[plane] = to;
   image->view.stride[plane] = joined ? stride : compact_stride (width);
   if (!can_copy (rows, stride, joined)) {
-    gather_plane (image, plan, plane, source, index);
+    gather_plane (image, plan, band, plane, source, index);
     return;
   }
-  for (int g = 0; g < rows->n_groups; g++)
-    copy_group (image, plane, &rows->group[g], source->plane[plane], stride,
-        width, joined);
+  for (int g = 0; g < rows->n_groups; g++) {
+    const pp_row_groups groups = clip_groups (
+        &rows->group[g], band->first_row[plane], band->last_row[plane]);
+    if (groups.rows > 0 && groups.groups > 0)
+      copy_group (
+          image, plane, &groups, source->plane[plane], stride, width, joined);
+  }
 }
 
 void
-pp_image_init (pp_image *image, const pp_plan *plan, unsigned staged,
-    const pp_view *source, void *memory, const int32_t *index)
+pp_image_init (pp_image *image, const pp_plan *plan, const pp_band *band,
+    unsigned staged, const pp_view *source, void *memory, const int32_t *index)
 {
   const size_t staged_size = pp_image_staged_size (plan, staged);
   const uint8_t *staging = NULL;
@@ -249,7 +287,7 @@ pp_image_init (pp_image *image, const pp_plan *plan, unsigned staged,
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     if (!is_read (plan, ~staged, p))
       continue;
-    add_plane (image, plan, p, source, to, index);
+    add_plane (image, plan, band, p, source, to, index);
     to += align_up (
         image->view.stride[p] * plane_rows (plan, p), PLANE_ALIGNMENT);
   }

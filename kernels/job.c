@@ -59,6 +59,19 @@ pp_job_unref (pp_job **address)
   free (job);
 }
 
+/* The job before it may have ended and be in the list still. */
+bool
+pp_job_is_alone (pp_device *device, const pp_job *job)
+{
+  pthread_mutex_lock (&device->lock);
+  pp_job *oldest = device->first;
+  if (oldest != job && pp_job_query (oldest))
+    oldest = oldest->next;
+  const bool alone = oldest == job && job->next == NULL;
+  pthread_mutex_unlock (&device->lock);
+  return alone;
+}
+
 bool
 pp_job_query (pp_job *job)
 {

@@ -185,6 +185,7 @@ launch_by_pixel (kernel_launch &launch, const pp_numbers &n, const void *kernel)
       div_up (n.content_height, BLOCK_ROWS));
   launch.block = dim3 (BLOCK_COLUMNS, BLOCK_ROWS);
   launch.shared = 0;
+  launch.rows = BLOCK_ROWS;
 }
 
 static void
@@ -319,11 +320,12 @@ pp_cuda_prepare (const pp_plan *plan)
   return load (launch);
 }
 
+/* The table from output first on. */
 static tap_table
-find_table (const pp_launch *job, const pp_axis &axis)
+find_table (const pp_launch *job, const pp_axis &axis, int first)
 {
-  return { job->index + axis.first, job->weight + axis.first_weight,
-    axis.n_taps, axis.n_out };
+  return { job->index + axis.first + first,
+    job->weight + axis.first_weight + first, axis.n_taps, axis.n_out };
 }
 
 static void
@@ -348,15 +350,18 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
   kernel_launch launch;
   kernel_args args = {};
 
-  args.numbers = n;
   choose_kernel (launch, args.tile, job->plan, job->source, multiprocessors);
+  launch.grid.y = div_up (job->last - job->first, launch.rows);
+  args.numbers = n;
+  args.numbers.content_y += job->first;
+  args.numbers.content_height = job->last - job->first;
   for (int c = 0; c < n.n_components; c++) {
     const pp_source &source = n.source[c];
     args.stride[c] = job->source.stride[source.plane];
     args.first[c] = job->source.plane[source.plane] +
         source.first_row * args.stride[c] + source.first_byte;
-    args.x[c] = find_table (job, n.x[source.axes]);
-    args.y[c] = find_table (job, n.y[source.axes]);
+    args.x[c] = find_table (job, n.x[source.axes], 0);
+    args.y[c] = find_table (job, n.y[source.axes], job->first);
   }
   for (tile_group &group : args.tile.group)
     group.first = args.first[group.component] -

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "bands.h"
 #include "colour.h"
 #include "geometry.h"
 #include "mediangroups.h"
@@ -268,6 +269,7 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
   if (!pp_rows_init (plan))
     return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
         source->width, source->height);
+  pp_bands_init (plan);
   plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;

@@ -119,6 +119,14 @@ typedef struct pp_plane_rows {
   pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows */
 } pp_plane_rows;
 
+/* Some rows of the tensor's content, and what they take. */
+typedef struct pp_band {
+  int32_t first, last; /* rows [first, last) of the content */
+  /* rows [first_row[p], last_row[p]) of plane p's image on the device: with
+   * those of the band above, all that the band's taps read */
+  int32_t first_row[PP_MAX_PLANES], last_row[PP_MAX_PLANES];
+} pp_band;
+
 /* Runs of adjacent columns that a kernel may make together: 8 << i. */
 #define PP_N_SPANS 4
 #define PP_LOG2_LEAST_SPAN 3
@@ -141,7 +149,10 @@ struct pp_plan {
    * bytes and rows */
   pp_rect extent[PP_MAX_PLANES];
   pp_plane_rows rows[PP_MAX_PLANES];
-  bool all_rows; /* more is read than taps touch */
+  bool all_rows;               /* more is read than taps touch */
+  pp_band whole, upper, lower; /* whole is upper and lower */
+  bool can_be_two; /* a frame can be made in two bands: neither is empty */
+  bool in_two;     /* and one that is alone is sooner ready that way */
   pp_median median;
   size_t tensor_size; /* bytes */
   pp_geometry geometry;

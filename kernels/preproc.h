@@ -289,7 +289,9 @@ typedef struct pp_job pp_job;
 
 /* When each stage began and ended, in microseconds since the device was
  * opened: upload is [start, uploaded], kernel [uploaded, computed], download
- * [computed, done]. */
+ * [computed, done]. Of a frame in two bands, see urgent below, kernel and
+ * download are the lower one's: what the upper one hid behind the upload is not
+ * counted again. */
 typedef struct pp_times {
   double start, uploaded, computed, done;
 } pp_times;
@@ -318,6 +320,10 @@ typedef struct pp_task {
   /* Start only when this job has ended, staging included; or NULL. View is read
    * after that. */
   pp_job *after;
+  /* Its tensor is waited for before more frames come: while there is no other
+   * job, the host makes more calls for it, so that the bus works both ways at
+   * once. */
+  bool urgent;
   /* Both are called exactly once for a job that pp_submit returned, input_done
    * first, from threads of the device, with no lock held. input_done: the device
    * has let go of view; it comes as soon as a job whose planes are all staged is

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The order of what is queued for a job: upload, launch, download, with an
- * event after each.
+ * event after each. A job that is waited for and alone is queued in two bands,
+ * see bands.c: the upper one's launch and download go on a second stream, beside
+ * the lower one's upload.
  */
 
 #include "transfer.h"
@@ -36,6 +38,100 @@ wait_for_other (
       lane->stream, device->slot[other->slot].event[PP_STAGE_DONE], error);
 }
 
+/* Staged planes go up as one piece. Among others, overlap comes from those, and
+ * what two bands cost the host would only hold them up. */
+static bool
+is_worth_two (pp_device *device, const pp_job *job)
+{
+  return !device->backend->unified && job->task.urgent && job->plan->in_two &&
+      !pp_job_is_pageable (device, job) && pp_job_is_alone (device, job);
+}
+
+static pp_status
+queue_launch (const pp_device *device, pp_stream *stream,
+    const pp_launch *whole, const pp_band *band, pp_error *error)
+{
+  pp_launch launch = *whole;
+
+  launch.first = band->first;
+  launch.last = band->last;
+  return device->backend->launch (stream, &launch, error);
+}
+
+/* Between the events START and DONE. */
+static pp_status
+queue_whole (pp_device *device, pp_job *job, struct pp_lane *lane,
+    pp_launch *launch, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  const pp_band *whole = &job->plan->whole;
+  pp_event *const *event = device->slot[job->slot].event;
+  pp_status status = PP_OK;
+
+  if (!backend->unified)
+    status = pp_upload_source (device, job, lane, whole, launch, error);
+  if (status == PP_OK)
+    status = backend->record (lane->stream, event[PP_STAGE_UPLOADED], error);
+  if (status == PP_OK)
+    status = queue_launch (device, lane->stream, launch, whole, error);
+  if (status == PP_OK)
+    status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
+  if (status == PP_OK && !backend->unified)
+    status = pp_download (device, job, lane, lane->stream, whole, error);
+  return status;
+}
+
+/* What follows the upper band's upload. */
+static pp_status
+queue_upper (pp_device *device, pp_job *job, const struct pp_lane *lane,
+    const pp_launch *launch, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  const pp_band *upper = &job->plan->upper;
+  pp_stream *stream = device->upper.stream;
+  pp_status status =
+      backend->stream_wait (stream, device->upper.uploaded, error);
+
+  if (status == PP_OK)
+    status = queue_launch (device, stream, launch, upper, error);
+  if (status == PP_OK)
+    status = pp_download (device, job, lane, stream, upper, error);
+  if (status == PP_OK)
+    status = backend->record (stream, device->upper.done, error);
+  return status;
+}
+
+/* Between the same, in two bands. All of the upper one is queued first: that
+ * takes the host about as long as its upload takes the bus. The lower one's
+ * download waits for the upper one's, so that DONE stands for both. */
+static pp_status
+queue_in_two (pp_device *device, pp_job *job, struct pp_lane *lane,
+    pp_launch *launch, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  const pp_band *upper = &job->plan->upper, *lower = &job->plan->lower;
+  pp_event *const *event = device->slot[job->slot].event;
+  pp_status status = pp_upload_source (device, job, lane, upper, launch, error);
+
+  if (status == PP_OK)
+    status = backend->record (lane->stream, device->upper.uploaded, error);
+  if (status == PP_OK)
+    status = queue_upper (device, job, lane, launch, error);
+  if (status == PP_OK)
+    status = pp_upload_source (device, job, lane, lower, launch, error);
+  if (status == PP_OK)
+    status = backend->record (lane->stream, event[PP_STAGE_UPLOADED], error);
+  if (status == PP_OK)
+    status = queue_launch (device, lane->stream, launch, lower, error);
+  if (status == PP_OK)
+    status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
+  if (status == PP_OK)
+    status = backend->stream_wait (lane->stream, device->upper.done, error);
+  if (status == PP_OK)
+    status = pp_download (device, job, lane, lane->stream, lower, error);
+  return status;
+}
+
 pp_status
 pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
 {
@@ -62,16 +158,11 @@ pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
   }
   if (status == PP_OK)
     status = backend->record (lane->stream, event[PP_STAGE_START], error);
-  if (status == PP_OK && !backend->unified)
-    status = pp_upload_source (device, job, lane, &launch, error);
-  if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_UPLOADED], error);
-  if (status == PP_OK)
-    status = backend->launch (lane->stream, &launch, error);
-  if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
-  if (status == PP_OK && !backend->unified)
-    status = pp_download (device, job, lane, error);
+  if (status == PP_OK) {
+    job->in_two = is_worth_two (device, job);
+    status = job->in_two ? queue_in_two (device, job, lane, &launch, error)
+                         : queue_whole (device, job, lane, &launch, error);
+  }
   if (status == PP_OK)
     status = backend->record (lane->stream, event[PP_STAGE_DONE], error);
   return status;

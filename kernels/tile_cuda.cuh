@@ -432,6 +432,7 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     launch.grid = dim3 (div_up (n.content_width, 1 << size.log2_columns),
         div_up (n.content_height, size.rows));
     launch.shared = shared;
+    launch.rows = size.rows;
     const int blocks = launch.grid.x * launch.grid.y;
     launch.block = dim3 (count_threads (blocks, multiprocessors));
     if (blocks >= TILE_BLOCKS * multiprocessors)

@@ -155,13 +155,13 @@ place_medians (const struct pp_lane *lane, pp_launch *launch)
 
 pp_status
 pp_upload_source (pp_device *device, pp_job *job, struct pp_lane *lane,
-    pp_launch *launch, pp_error *error)
+    const pp_band *band, pp_launch *launch, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   pp_status status = PP_OK;
   pp_image image;
 
-  pp_image_init (&image, job->plan, pageable_planes (job), &job->source,
+  pp_image_init (&image, job->plan, band, pageable_planes (job), &job->source,
       lane->source, launch->index);
   for (int i = 0; i < image.n_copies && status == PP_OK; i++)
     status = backend->copy (lane->stream, &image.copy[i], error);
@@ -169,13 +169,13 @@ pp_upload_source (pp_device *device, pp_job *job, struct pp_lane *lane,
     status = backend->gather (lane->stream, &image.gather, error);
   launch->source = image.view;
   place_medians (lane, launch);
-  job->info.bytes_up = image.bytes;
+  job->info.bytes_up += image.bytes;
   return status;
 }
 
 pp_status
-pp_download (
-    pp_device *device, pp_job *job, struct pp_lane *lane, pp_error *error)
+pp_download (pp_device *device, pp_job *job, const struct pp_lane *lane,
+    pp_stream *stream, const pp_band *band, pp_error *error)
 {
   const pp_numbers *n = &job->plan->numbers;
   const size_t element = pp_type_size ((pp_type) n->type);
@@ -183,8 +183,8 @@ pp_download (
   const size_t pixel = element * (size_t) n->pixel_stride;
   const size_t row = element * (size_t) n->row_stride;
   const size_t box = row * (size_t) n->height;
-  const size_t offset =
-      (size_t) n->content_y * row + (size_t) n->content_x * pixel;
+  const size_t offset = ((size_t) n->content_y + (size_t) band->first) * row +
+      (size_t) n->content_x * pixel;
   const pp_copy copy = { .from = (uint8_t *) lane->tensor + offset,
     .to = (uint8_t *) job->task.tensor + offset,
     .from_row = row,
@@ -192,10 +192,10 @@ pp_download (
     .from_box = box,
     .to_box = box,
     .width = (size_t) n->content_width * pixel,
-    .rows = (size_t) n->content_height,
+    .rows = (size_t) (band->last - band->first),
     .boxes = planar ? (size_t) n->n_channels : 1,
     .up = false };
 
-  job->info.bytes_down = copy.width * copy.rows * copy.boxes;
-  return device->backend->copy (lane->stream, &copy, error);
+  job->info.bytes_down += copy.width * copy.rows * copy.boxes;
+  return device->backend->copy (stream, &copy, error);
 }

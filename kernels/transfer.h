@@ -15,11 +15,13 @@ bool pp_lane_has_room (const struct pp_lane *lane, const pp_plan *plan);
  * the upload uses them. */
 pp_status pp_upload_tables (pp_device *device, struct pp_lane *lane,
     const pp_plan *plan, pp_launch *launch, pp_error *error);
-/* The job's source, whose staged planes are in its slot. */
+/* A band of the job's source, whose staged planes are in its slot. */
 pp_status pp_upload_source (pp_device *device, pp_job *job,
-    struct pp_lane *lane, pp_launch *launch, pp_error *error);
-/* The content; the padding is in the block already. */
-pp_status pp_download (
-    pp_device *device, pp_job *job, struct pp_lane *lane, pp_error *error);
+    struct pp_lane *lane, const pp_band *band, pp_launch *launch,
+    pp_error *error);
+/* A band of the content, by the stream; the padding is in the block already. */
+pp_status pp_download (pp_device *device, pp_job *job,
+    const struct pp_lane *lane, pp_stream *stream, const pp_band *band,
+    pp_error *error);
 
 #endif

@@ -99,7 +99,7 @@ bench_streams (const BenchRun *run)
 {
   const BenchJob *job = &jobs[0];
   gchar *title = bench_job_name (job);
-  const BenchResult serial = bench_engine (run, job, 1, TRUE);
+  const BenchResult serial = bench_engine (run, job, 1, BENCH_SERIAL);
   const BenchResult serial_pipeline = bench_pipeline (run, job, 1, TRUE, 1);
   const Limits limits = get_limits (run, job, &serial);
 
@@ -112,8 +112,8 @@ bench_streams (const BenchRun *run)
   print_row ("engine serial", serial.time, serial.time, &limits);
   for (gint streams = 1; streams <= BENCH_MAX_STREAMS; streams++) {
     gchar *name = g_strdup_printf ("engine %d", streams);
-    print_row (name, bench_engine (run, job, streams, FALSE).time, serial.time,
-        &limits);
+    print_row (name, bench_engine (run, job, streams, BENCH_OVERLAPPED).time,
+        serial.time, &limits);
     g_free (name);
   }
   print_row (
@@ -136,7 +136,7 @@ bench_classic (const BenchRun *run)
   gchar *title = bench_job_name (&classic);
   const BenchResult serial = run->backend == PP_BACKEND_CUDA
       ? bench_stage_by_stage (run, &classic)
-      : bench_engine (run, &classic, 1, TRUE);
+      : bench_engine (run, &classic, 1, BENCH_SERIAL);
   const Limits limits = get_limits (run, &classic, &serial);
   gdouble ideal = MAX (MAX (serial.upload, serial.kernel), serial.download);
 
@@ -149,7 +149,8 @@ bench_classic (const BenchRun *run)
   g_print (
       "  %-22s %9.1f %8.2f %8.2f\n", "ideal", ideal, serial.time / ideal, 1.0);
   for (gint streams = 1; streams <= BENCH_MAX_STREAMS; streams++) {
-    const BenchResult result = bench_engine (run, &classic, streams, FALSE);
+    const BenchResult result =
+        bench_engine (run, &classic, streams, BENCH_OVERLAPPED);
     g_print ("  %d stream%-14s %9.1f %8.2f %8.2f %8.1f %8.1f %8.1f   overlap "
              "%.2f\n",
         streams, streams > 1 ? "s" : "", result.time, serial.time / result.time,
@@ -168,7 +169,7 @@ bench_list (const BenchRun *run, const gchar *title, const BenchJob *list,
   for (guint j = 0; j < length; j++) {
     BenchGroup group = { bench_job_name (&list[j]), { 0 } };
     const BenchResult engine =
-        bench_engine (run, &list[j], BENCH_MAX_STREAMS, FALSE);
+        bench_engine (run, &list[j], BENCH_MAX_STREAMS, BENCH_OVERLAPPED);
     const BenchResult pipeline = bench_pipeline (run, &list[j], 0, FALSE, 1);
     const Limits limits = get_limits (run, &list[j], &engine);
 
@@ -184,18 +185,22 @@ bench_list (const BenchRun *run, const gchar *title, const BenchJob *list,
   }
 }
 
-/* One frame at a time, beside one waited-for pass of whole-frame copies. */
+/* One frame at a time, beside one waited-for pass of whole-frame copies: by the
+ * engine, one stage behind the other and in two bands, and through a pipeline. */
 static void
 bench_latency (const BenchRun *run)
 {
-  g_print ("\nlatency\n  %-45s %8s %8s %8s %8s %8s\n", "", "whole", "p50",
-      "p95", "p99", "/ whole");
+  g_print ("\nlatency\n  %-45s %8s %8s %8s %8s %8s %8s %8s\n", "", "whole",
+      "serial", "bands", "p50", "p95", "p99", "/ whole");
   for (guint j = 0; j < 4; j++) {
     gchar *name = bench_job_name (&jobs[j]);
-    const BenchResult result = bench_engine (run, &jobs[j], 1, TRUE);
-    const Limits limits = get_limits (run, &jobs[j], &result);
+    const BenchResult serial = bench_engine (run, &jobs[j], 1, BENCH_SERIAL);
+    const BenchResult urgent = bench_engine (run, &jobs[j], 1, BENCH_URGENT);
+    const BenchResult result = bench_pipeline (run, &jobs[j], 1, TRUE, 1);
+    const Limits limits = get_limits (run, &jobs[j], &urgent);
 
-    g_print ("  %-45s %8.1f %8.1f %8.1f %8.1f", name, limits.whole.latency,
+    g_print ("  %-45s %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f", name,
+        limits.whole.latency, serial.latency[0], urgent.latency[0],
         result.latency[0], result.latency[1], result.latency[2]);
     print_ratio (result.latency[0], limits.whole.latency);
     g_print ("\n");
@@ -232,8 +237,8 @@ bench_opencv (const BenchRun *run)
   for (guint j = 0; j < G_N_ELEMENTS (opencv_jobs); j++)
     g_print ("%s %s %s %.1f %.1f\n", opencv_jobs[j].format, opencv_jobs[j].fit,
         opencv_jobs[j].area ? "area" : "bilinear",
-        bench_engine (run, &opencv_jobs[j], 1, FALSE).time,
-        bench_engine (run, &opencv_jobs[j], 2, FALSE).time);
+        bench_engine (run, &opencv_jobs[j], 1, BENCH_OVERLAPPED).time,
+        bench_engine (run, &opencv_jobs[j], 2, BENCH_OVERLAPPED).time);
 }
 
 static gboolean

@@ -12,7 +12,7 @@ typedef struct {
   pp_arena *arena;
   pp_plan *plan;
   GstVideoInfo info;
-  gboolean pageable;
+  gboolean pageable, urgent;
   gsize tensor_size;
   guint8 *frame[BENCH_BUFFERS];
   void *tensor[IN_FLIGHT];
@@ -96,6 +96,7 @@ submit (Bench *bench, gint i)
     .pinned_planes = bench->pageable ? 0 : ~0u,
     .tensor = bench->tensor[slot],
     .padding = &bench->padding[slot],
+    .urgent = bench->urgent,
     .done = on_done,
     .user = bench };
   pp_error error;
@@ -136,26 +137,19 @@ run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies)
   return (bench_now () - start) / frames;
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
-
-  return (x > y) - (x < y);
-}
-
 BenchResult
 bench_engine (
-    const BenchRun *run, const BenchJob *job, gint streams, gboolean serial)
+    const BenchRun *run, const BenchJob *job, gint streams, BenchMode mode)
 {
-  static const gint percents[] = { 50, 95, 99 };
   BenchResult result = { .time = G_MAXDOUBLE };
   gdouble *latencies = g_new0 (gdouble, run->frames);
   Bench bench;
 
   bench_init (&bench, run, job, streams);
+  bench.urgent = mode == BENCH_URGENT;
   for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    const gdouble time = run_once (&bench, run->frames, serial, latencies);
+    const gdouble time =
+        run_once (&bench, run->frames, mode != BENCH_OVERLAPPED, latencies);
     if (time >= result.time)
       continue;
     result = bench.sums;
@@ -163,9 +157,7 @@ bench_engine (
     result.upload /= bench.ended;
     result.kernel /= bench.ended;
     result.download /= bench.ended;
-    qsort (latencies, (gsize) run->frames, sizeof *latencies, compare_doubles);
-    for (gsize p = 0; p < G_N_ELEMENTS (percents); p++)
-      result.latency[p] = latencies[(run->frames - 1) * percents[p] / 100];
+    bench_sort_latencies (latencies, run->frames, &result);
   }
   bench_clear (&bench);
   g_free (latencies);

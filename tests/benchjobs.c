@@ -43,6 +43,24 @@ bench_job_name (const BenchJob *job)
       job->area ? " area" : "", job->pageable ? " pageable" : "");
 }
 
+static int
+compare_doubles (const void *a, const void *b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+void
+bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result)
+{
+  static const gint percents[] = { 50, 95, 99 };
+
+  qsort (latencies, (gsize) n, sizeof *latencies, compare_doubles);
+  for (gsize p = 0; p < G_N_ELEMENTS (percents); p++)
+    result->latency[p] = latencies[(n - 1) * percents[p] / 100];
+}
+
 GstCaps *
 bench_job_caps (const BenchJob *job)
 {

@@ -60,14 +60,24 @@ typedef struct {
   gsize bytes_up, bytes_down;       /* a frame */
 } BenchResult;
 
-/* serial: each frame is waited for. */
+/* Sorts one latency a frame; sets result's. */
+void bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result);
+
+/* Frames as fast as they go; each waited for; each waited for and urgent. */
+typedef enum {
+  BENCH_OVERLAPPED,
+  BENCH_SERIAL,
+  BENCH_URGENT
+} BenchMode;
 BenchResult bench_engine (
-    const BenchRun *run, const BenchJob *job, gint streams, gboolean serial);
+    const BenchRun *run, const BenchJob *job, gint streams, BenchMode mode);
 /* The same work without the engine: one stream, whole frames, and a wait after
  * each stage. CUDA only. */
 BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
 
-/* pipelines of them at once, each with its own thread; the time is of one frame
+/* serial: each frame is waited for, latencies are from the frame's coming to the
+ * element to its tensor's being mapped; and urgent, since that is what the element
+ * makes of async-depth=0. pipelines of them at once, each with its own thread; the time is of one frame
  * of all, wall time over frames. streams 0: automatic. */
 BenchResult bench_pipeline (const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint pipelines);

@@ -210,6 +210,7 @@ bench_stage_by_stage (const BenchRun *run, const BenchJob *job)
     view.stride[p] = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&info, p);
   }
   const pp_launch launch = { .plan = plan,
+    .last = plan->whole.last,
     .source = pp_plan_crop_view (plan, &view),
     .tensor = lane->tensor,
     .index = (const int32_t *) (gconstpointer) tables,

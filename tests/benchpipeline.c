@@ -9,7 +9,20 @@ typedef struct {
   gint warm_up;       /* frames, until all that take turns are filled */
   gint seen;          /* atomic */
   gdouble start, end; /* of the frames behind the warm-up */
+  gdouble arrived;    /* when the frame came to the element */
+  gdouble *latencies; /* of the frames behind the warm-up; NULL: not asked */
 } Clock;
+
+static GstPadProbeReturn
+on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
+{
+  Clock *clock = data;
+
+  (void) pad;
+  (void) info;
+  clock->arrived = bench_now ();
+  return GST_PAD_PROBE_OK;
+}
 
 /* Maps every buffer: waits until the tensor is there. */
 static void
@@ -21,10 +34,14 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   (void) sink;
   (void) pad;
   bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
+  const gdouble now = bench_now ();
   gst_buffer_unmap (buffer, &map);
-  if (g_atomic_int_add (&clock->seen, 1) + 1 == clock->warm_up)
-    clock->start = bench_now ();
-  clock->end = bench_now ();
+  const gint seen = g_atomic_int_add (&clock->seen, 1);
+  if (seen + 1 == clock->warm_up)
+    clock->start = now;
+  else if (seen >= clock->warm_up && clock->latencies != NULL)
+    clock->latencies[seen - clock->warm_up] = now - clock->arrived;
+  clock->end = now;
 }
 
 static void
@@ -53,6 +70,14 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
   GstElement *sink = gst_bin_get_by_name (GST_BIN (clock->pipeline), "sink");
   g_object_set (source, "caps", caps, NULL);
   g_signal_connect (sink, "handoff", G_CALLBACK (on_handoff), clock);
+  if (clock->latencies != NULL) {
+    GstElement *element =
+        gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
+    GstPad *in = gst_element_get_static_pad (element, "sink");
+    gst_pad_add_probe (in, GST_PAD_PROBE_TYPE_BUFFER, on_arrival, clock, NULL);
+    gst_object_unref (in);
+    gst_object_unref (element);
+  }
   gst_element_set_state (clock->pipeline, GST_STATE_PLAYING);
   gst_object_unref (source);
   gst_object_unref (sink);
@@ -147,10 +172,15 @@ run_one (
   BenchResult result = { 0 };
   Clock clock = { 0 };
 
+  if (serial)
+    clock.latencies = g_new0 (gdouble, run->frames);
   start_pipeline (&clock, run, job, streams, serial,
       BENCH_WARM_UP + job->recycled + run->frames);
   finish_pipeline (&clock, &result);
   result.time = (clock.end - clock.start) / run->frames;
+  if (serial)
+    bench_sort_latencies (clock.latencies, run->frames, &result);
+  g_free (clock.latencies);
   return result;
 }
 

@@ -319,7 +319,7 @@ ignore_done (void *user, const pp_job_info *info, const pp_error *error)
 /* One job; padding as in pp_task. */
 static bool
 run_job (check_run *run, pp_device *device, uint8_t *tensor,
-    unsigned pinned_planes, uint64_t *padding)
+    unsigned pinned_planes, bool urgent, uint64_t *padding)
 {
   const char *who = pp_device_name (device);
   const pp_task task = {
@@ -328,6 +328,7 @@ run_job (check_run *run, pp_device *device, uint8_t *tensor,
     .pinned_planes = pinned_planes,
     .tensor = tensor,
     .padding = padding,
+    .urgent = urgent,
     .input_done = ignore_input,
     .done = ignore_done,
   };
@@ -342,25 +343,27 @@ run_job (check_run *run, pp_device *device, uint8_t *tensor,
       check_that (run, who, frame_is_untouched (run), "wrote to the source");
 }
 
-/* From pinned memory, from pageable memory, and from some of each: as a new
- * block, and as one that holds the padding already. */
+/* From pinned memory, from pageable memory, from some of each, and in two bands,
+ * however small: as a new block, and as one that holds the padding already. */
 bool
 check_device (check_run *run, pp_device *device)
 {
   const size_t size = GUARD + run->size + GUARD;
   uint8_t *block = allocate (run->arena, size);
   uint8_t *tensor = block + GUARD;
-  const unsigned pinned[] = { ~0u, 0, (unsigned) check_next (&run->random) };
+  const unsigned pinned[] = { ~0u, 0, (unsigned) check_next (&run->random),
+    ~0u };
   uint64_t padding = 0;
   bool good = true;
 
   memset (block, GUARD_BYTE, size);
-  for (int i = 0; good && i < 3; i++) {
+  run->plan->in_two = run->plan->can_be_two;
+  for (int i = 0; good && i < 4; i++) {
     disturb_frame (run);
     memset (tensor, POISON_TESTED, run->size);
     if (padding != 0)
       pp_plan_fill_padding (run->plan, tensor);
-    good = run_job (run, device, tensor, pinned[i], &padding);
+    good = run_job (run, device, tensor, pinned[i], i == 3, &padding);
   }
   good = good &&
       check_that (run, pp_device_name (device),

@@ -118,10 +118,12 @@ prepare_launch (struct bench *bench, const check_run *run)
   pp_error error;
   bench->image[i] = allocate (bench, size);
   *launch = (pp_launch){ .plan = plan,
+    .last = plan->whole.last,
     .tensor = allocate (bench, run->size),
     .index = index,
     .weight = (const float *) (const void *) (index + plan->n_device_index) };
-  pp_image_init (&image, plan, 0, &source, bench->image[i], index);
+  pp_image_init (
+      &image, plan, &plan->whole, 0, &source, bench->image[i], index);
   launch->source = image.view;
   if (plan->median.size > 0) {
     bench->medians[i] = allocate (bench, size);

@@ -3,6 +3,8 @@
  * Long runs, by hand: meson test -C build --suite soak. A thousand pipelines one
  * after the other and a million frames through one; after a warm-up nothing
  * grows. Prints what there was on the way.
+ *
+ *   element-soak [cycles|frames [cpu|cuda]]   one of them, on one backend
  */
 
 #include "elementutil.h"
@@ -54,7 +56,21 @@ run_cycle (gint backend)
   test_stop (&pipeline);
 }
 
+/* What the arguments name; NULL: all. */
+static const gchar *only_test, *only_backend;
+
+static gboolean
+is_wanted (const gchar *test, gint backend)
+{
+  return (only_test == NULL || g_str_equal (only_test, test)) &&
+      (only_backend == NULL ||
+          g_str_equal (only_backend, test_backend (backend)));
+}
+
 GST_START_TEST (test_cycles) {
+  if (!is_wanted ("cycles", __i__))
+    return;
+
   const gint64 begin = g_get_monotonic_time ();
   Figures warm = { 0 };
 
@@ -75,6 +91,9 @@ GST_START_TEST (test_cycles) {
 GST_END_TEST
 
 GST_START_TEST (test_frames) {
+  if (!is_wanted ("frames", __i__))
+    return;
+
   const gint64 begin = g_get_monotonic_time ();
   Figures warm = { 0 };
   gint out = 0;
@@ -111,5 +130,7 @@ add_tests (TCase *tcase)
 int
 main (int argc, char **argv)
 {
+  only_test = argc > 1 ? argv[1] : NULL;
+  only_backend = argc > 2 ? argv[2] : NULL;
   return test_main (argc, argv, "element-soak", add_tests);
 }

@@ -250,6 +250,27 @@ GST_START_TEST (test_pool_waits) {
 }
 GST_END_TEST
 
+/* Where no tensor is held back, each is waited for: its frame goes in two bands,
+ * which are two launches. */
+GST_START_TEST (test_urgent_frames) {
+  for (gint depth = 0; depth < 2; depth++) {
+    g_autofree gchar *properties = g_strdup_printf (
+        "async-depth=%d width=640 height=640 type=uint8", depth);
+    GstVideoInfo info;
+
+    fake_reset ();
+    GstHarness *h = test_harness (BACKEND, properties);
+    test_video_info (&info, "RGB", 640, 640);
+    test_send_caps (h, &info);
+    gst_harness_push (h, offered_frame (h, &info, 7));
+    gst_harness_push_event (h, gst_event_new_eos ());
+    test_pull_number (h, 7);
+    fail_unless_equals_int (fake_count (FAKE_LAUNCH), depth == 0 ? 2 : 1);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -261,6 +282,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_caps_leave_no_memory);
   tcase_add_test (tcase, test_writers_wait);
   tcase_add_test (tcase, test_pool_waits);
+  tcase_add_test (tcase, test_urgent_frames);
 }
 
 int

@@ -22,6 +22,7 @@ struct frame {
   uint8_t *source, *tensor, *expected;
   size_t source_size, tensor_size;
   uint64_t padding;
+  bool urgent;
   pp_view view;
   pp_job *job;
   int submitted; /* times */
@@ -97,6 +98,7 @@ frame_task (struct frame *frame, unsigned pinned)
     .pinned_planes = pinned,
     .tensor = frame->tensor,
     .padding = &frame->padding,
+    .urgent = frame->urgent,
     .input_done = on_input_done,
     .done = on_done,
     .user = frame };

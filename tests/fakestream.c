@@ -157,8 +157,8 @@ run_launch (const pp_launch *launch)
     abort ();
   plan.index = (int32_t *) launch->index;
   plan.weight = (float *) launch->weight;
-  pp_apply_cpu (&plan, &launch->source, launch->tensor, 0,
-      plan.numbers.content_height, scratch);
+  pp_apply_cpu (&plan, &launch->source, launch->tensor, launch->first,
+      launch->last, scratch);
   free (scratch);
 }
 

@@ -176,6 +176,14 @@ plane_is_readable (const row_image *to, const pp_plan *plan, int plane)
       "plane %d: stride %zu", plane, stride);
 }
 
+static void
+allocate (row_image *to, const pp_plan *plan)
+{
+  to->size = pp_image_size (plan);
+  to->memory = must (aligned_alloc (256, to->size));
+  memset (to->memory, 0xcd, to->size);
+}
+
 bool
 row_image_init (
     row_image *to, const pp_plan *plan, unsigned staged, const pp_view *source)
@@ -188,11 +196,9 @@ row_image_init (
   for (int p = 0; p < PP_MAX_PLANES; p++)
     if ((staged & (1u << p)) != 0)
       wanted += (size_t) plan->rows[p].count * (size_t) plan->extent[p].width;
-  to->size = pp_image_size (plan);
-  to->memory = must (aligned_alloc (256, to->size));
-  memset (to->memory, 0xcd, to->size);
-  pp_image_init (
-      &to->image, plan, staged, &view, to->memory, plan->device_index);
+  allocate (to, plan);
+  pp_image_init (&to->image, plan, &plan->whole, staged, &view, to->memory,
+      plan->device_index);
 
   bool good =
       RIGHT (bytes == wanted, "%zu bytes staged, not %zu", bytes, wanted);
@@ -210,6 +216,18 @@ row_image_clear (row_image *image)
   image->memory = NULL;
 }
 
+/* Rows [first, last) of the content; plan's indexes are the device's. */
+static void
+apply_rows (const row_image *image, const pp_plan *plan, int first, int last,
+    void *tensor)
+{
+  const size_t size = (pp_apply_cpu_scratch (plan) + 63) / 64 * 64;
+  void *scratch = must (aligned_alloc (64, size + 64));
+
+  pp_apply_cpu (plan, &image->image.view, tensor, first, last, scratch);
+  free (scratch);
+}
+
 void
 row_image_apply (
     const row_image *image, const pp_plan *plan, bool cpu, void *tensor)
@@ -221,10 +239,27 @@ row_image_apply (
     pp_apply_c (&there, &image->image.view, tensor);
     return;
   }
-  const size_t size = (pp_apply_cpu_scratch (&there) + 63) / 64 * 64;
-  void *scratch = must (aligned_alloc (64, size + 64));
   pp_plan_fill_padding (&there, tensor);
-  pp_apply_cpu (&there, &image->image.view, tensor, 0,
-      there.numbers.content_height, scratch);
-  free (scratch);
+  apply_rows (image, &there, 0, there.numbers.content_height, tensor);
+}
+
+bool
+row_image_apply_bands (const pp_plan *plan, const pp_view *source, void *tensor)
+{
+  const pp_band *const bands[] = { &plan->upper, &plan->lower };
+  pp_plan there = *plan;
+  row_image image;
+  bool good = true;
+
+  there.index = plan->device_index;
+  allocate (&image, plan);
+  pp_plan_fill_padding (plan, tensor);
+  for (int b = 0; b < 2; b++) {
+    pp_image_init (&image.image, plan, bands[b], 0, source, image.memory,
+        plan->device_index);
+    good = run_image (&image) && good;
+    apply_rows (&image, &there, bands[b]->first, bands[b]->last, tensor);
+  }
+  row_image_clear (&image);
+  return good;
 }

@@ -38,4 +38,9 @@ void row_image_clear (row_image *image);
 void row_image_apply (
     const row_image *image, const pp_plan *plan, bool cpu, void *tensor);
 
+/* The tensor in two bands by the CPU's kernel, the upper one before the lower
+ * one's rows are there. Not with a median. */
+bool row_image_apply_bands (
+    const pp_plan *plan, const pp_view *source, void *tensor);
+
 #endif

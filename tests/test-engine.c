@@ -427,6 +427,81 @@ test_ways_up (void)
   pp_device_close (&device);
 }
 
+struct bands_case {
+  const char *name;
+  pp_format (*format) (int width, int height);
+  int width, height, out;
+  bool urgent, busy;
+  unsigned pinned;
+  int launches;
+};
+
+/* One frame, alone or behind another one. Only the fake device counts launches:
+ * two are two bands. */
+static void
+check_bands (pp_device *device, const struct bands_case *c, unsigned seed)
+{
+  const pp_spec spec = letterbox_spec (c->out, c->out);
+  struct frame before, frame;
+
+  frame_init (&before, pp_device_arena (device), &spec,
+      c->format (c->width, c->height), 0, seed);
+  frame_init (&frame, pp_device_arena (device), &spec,
+      c->format (c->width, c->height), 0, seed + 1);
+  frame.urgent = c->urgent;
+  if (c->busy)
+    frame_submit (&before, device, 3);
+  const int launches = fake_count (FAKE_LAUNCH);
+  frame_submit (&frame, device, c->pinned);
+  if (backend == &fake_backend)
+    fake_hold (false);
+  frame_check (&frame, c->name);
+  frame_check_callbacks (&frame, c->name);
+  EXPECT (backend != &fake_backend ||
+          fake_count (FAKE_LAUNCH) - launches == c->launches,
+      "%s: %d launches", c->name, fake_count (FAKE_LAUNCH) - launches);
+
+  /* As a whole it moves as much. */
+  if (!c->busy)
+    frame_submit (&before, device, c->pinned);
+  frame_check (&before, c->name);
+  EXPECT (frame.info.bytes_up == before.info.bytes_up &&
+          frame.info.bytes_down == before.info.bytes_down,
+      "%s: %zu bytes up and %zu down, not %zu and %zu", c->name,
+      frame.info.bytes_up, frame.info.bytes_down, before.info.bytes_up,
+      before.info.bytes_down);
+  frame_clear (&before);
+  frame_clear (&frame);
+}
+
+/* An urgent frame that is alone and not too small goes in two bands. */
+static void
+test_bands (void)
+{
+  static const struct bands_case cases[] = {
+    { "copied", rgb_format, 1920, 1080, 640, true, false, 3, 2 },
+    { "two planes", nv12_format, 1920, 1080, 640, true, false, 3, 2 },
+    { "groups", rgb_format, 1920, 1080, 576, true, false, 3, 2 },
+    { "gathered", rgb_format, 1920, 1080, 512, true, false, 3, 2 },
+    { "all rows", nv12_format, 1280, 720, 640, true, false, 3, 2 },
+    { "not urgent", rgb_format, 1920, 1080, 640, false, false, 3, 1 },
+    { "not alone", rgb_format, 1920, 1080, 640, true, true, 3, 1 },
+    { "pageable", rgb_format, 1920, 1080, 640, true, false, 0, 1 },
+    { "half pageable", nv12_format, 1920, 1080, 640, true, false, 1, 1 },
+    { "little to bring down", rgb_format, 1920, 1080, 224, true, false, 3, 1 },
+    { "little to bring up", rgb_format, 480, 270, 640, true, false, 3, 1 },
+  };
+  pp_device *device = open_device (3);
+
+  for (unsigned round = 0; round < 4; round++)
+    for (int i = 0; i < LENGTH (cases); i++) {
+      if (backend == &fake_backend)
+        fake_hold (cases[i].busy);
+      check_bands (device, &cases[i], 100 * round + (unsigned) i);
+    }
+  pp_device_close (&device);
+}
+
 static void
 test_cycles (void)
 {
@@ -462,7 +537,7 @@ main (int argc, char **argv)
   static void (*const tests[]) (void) = { test_arguments, test_round_robin,
     test_times, test_after, test_ended_before_done, test_close_in_flight,
     test_free_after, test_padding, test_several_devices, test_ways_up,
-    test_cycles };
+    test_bands, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 

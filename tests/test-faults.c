@@ -55,6 +55,8 @@ make_frames (pp_arena *arena)
         i % 2 == 0 ? rgb_format (120, 68) : nv12_format (40 + i * 5, 33);
 
     frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
+    /* small as it is */
+    frames[i].urgent = frames[i].plan->in_two = i == 0;
     sources[i] = malloc (frames[i].source_size);
     memcpy (sources[i], frames[i].source, frames[i].source_size);
   }

@@ -116,6 +116,12 @@ check_case_number (int number)
   row_image_apply (&image, plan, check_one_in (&random, 2), tensor);
   EXPECT (memcmp (tensor, expected, plan->tensor_size) == 0,
       "case %d: other bits than from the frame", number);
+  if (plan->can_be_two) {
+    memset (tensor, 0xa5, plan->tensor_size);
+    EXPECT (row_image_apply_bands (plan, &source, tensor) &&
+            memcmp (tensor, expected, plan->tensor_size) == 0,
+        "case %d: other bits in two bands", number);
+  }
 
   free (tensor);
   free (expected);
@@ -186,8 +192,8 @@ test_decisions (void)
     pp_plan *plan = make_plan (&spec, &format, NULL);
     if (plan == NULL)
       continue;
-    pp_image_init (
-        &image, plan, 0, &source, (void *) memory, plan->device_index);
+    pp_image_init (&image, plan, &plan->whole, 0, &source, (void *) memory,
+        plan->device_index);
     EXPECT (image.n_copies == moves[i].copies &&
             image.gather.n_planes == moves[i].gathered &&
             image.bytes == moves[i].bytes,

@@ -355,7 +355,10 @@ test_choice (void)
     /* three stages alike need one stream each, and slack */
     { 50, 50, 50, 4, 4 },
     { 50, 50, 50, 3, 3 },
-    { 0, 0, 0, 4, 2 },
+    /* 1080p RGB to 224: what is between the stages counts, too */
+    { 35, 4, 9, 4, 3 },
+    /* it is all there is */
+    { 0, 0, 0, 4, 4 },
   };
 
   for (int i = 0; i < LENGTH (cases); i++) {
