@@ -45,6 +45,7 @@ struct pp_lane {
   void *source, *medians, *tensor, *tables;
   size_t source_size, medians_size, tensor_size, tables_size;
   uint64_t tables_of; /* id of the plan whose tables are there */
+  bool apart;         /* the upper band's stream may still use the buffers */
 };
 
 /* A job goes from thread to thread: pp_submit's caller makes it, a staging thread

@@ -81,9 +81,25 @@ queue_whole (pp_device *device, pp_job *job, struct pp_lane *lane,
   return status;
 }
 
+/* What the lane's stream does next, it does after all that the upper band's
+ * stream has to do. */
+static pp_status
+join_upper (pp_device *device, struct pp_lane *lane, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_status status =
+      backend->record (device->upper.stream, device->upper.done, error);
+
+  if (status == PP_OK)
+    status = backend->stream_wait (lane->stream, device->upper.done, error);
+  if (status == PP_OK)
+    lane->apart = false;
+  return status;
+}
+
 /* What follows the upper band's upload. */
 static pp_status
-queue_upper (pp_device *device, pp_job *job, const struct pp_lane *lane,
+queue_upper (pp_device *device, pp_job *job, struct pp_lane *lane,
     const pp_launch *launch, pp_error *error)
 {
   const pp_backend *backend = device->backend;
@@ -92,12 +108,11 @@ queue_upper (pp_device *device, pp_job *job, const struct pp_lane *lane,
   pp_status status =
       backend->stream_wait (stream, device->upper.uploaded, error);
 
+  lane->apart = status == PP_OK;
   if (status == PP_OK)
     status = queue_launch (device, stream, launch, upper, error);
   if (status == PP_OK)
     status = pp_download (device, job, lane, stream, upper, error);
-  if (status == PP_OK)
-    status = backend->record (stream, device->upper.done, error);
   return status;
 }
 
@@ -126,7 +141,7 @@ queue_in_two (pp_device *device, pp_job *job, struct pp_lane *lane,
   if (status == PP_OK)
     status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
   if (status == PP_OK)
-    status = backend->stream_wait (lane->stream, device->upper.done, error);
+    status = join_upper (device, lane, error);
   if (status == PP_OK)
     status = pp_download (device, job, lane, lane->stream, lower, error);
   return status;
@@ -145,7 +160,10 @@ pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
     .weight = job->plan->weight };
   pp_status status = PP_OK;
 
-  if (!backend->unified && !pp_lane_has_room (lane, job->plan)) {
+  if (lane->apart) /* a job before this one failed in between */
+    status = join_upper (device, lane, error);
+  if (status == PP_OK && !backend->unified &&
+      !pp_lane_has_room (lane, job->plan)) {
     status = backend->stream_sync (lane->stream, error);
     if (status == PP_OK)
       status = pp_lane_reserve (device, lane, job->plan, error);

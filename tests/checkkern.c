@@ -19,7 +19,7 @@
 
 /* Random cases after the walk. */
 #define COUNT 20000
-#define COUNT_LONG 200000
+#define COUNT_LONG 60000
 /* Cases that a broken kernel may pass before it must have been caught. */
 #define SELF_TEST_CASES 10000
 /* Mismatches that are printed in full. */
