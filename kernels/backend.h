@@ -98,9 +98,14 @@ typedef struct pp_backend {
   /* One line for people. */
   void (*describe) (const pp_context *context, char *text, size_t size);
 
-  /* Make the context current on this thread; put back what was. Nest. */
+  /* Make the context current on this thread; put back what was. Nest. Where the
+   * process is ending, enter fails, and the end waits for those inside. */
   pp_status (*enter) (pp_context *context, pp_error *error);
   void (*leave) (pp_context *context);
+  /* The same for the life of a thread that only waits for events and streams and
+   * asks for times: each of these calls is on its own for the process' end. */
+  pp_status (*attach) (pp_context *context, pp_error *error);
+  void (*detach) (pp_context *context);
 
   void *(*host_alloc) (pp_context *context, size_t size, pp_error *error);
   void (*host_free) (pp_context *context, void *memory);

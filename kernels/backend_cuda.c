@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "context_cuda.h"
+#include "exitgate.h"
 #include "gather_cuda.h"
 #include "kernel_cuda.h"
 #include "median_cuda.h"
@@ -133,21 +134,31 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
 static pp_status
 stream_sync (pp_stream *stream, pp_error *error)
 {
-  return pp_cuda_check (stream->context, cudaStreamSynchronize (stream->stream),
-      "cudaStreamSynchronize", error);
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const pp_status status = pp_cuda_check (stream->context,
+      cudaStreamSynchronize (stream->stream), "cudaStreamSynchronize", error);
+  pp_exit_gate_leave ();
+  return status;
 }
 
 static pp_status
 event_query (pp_event *event, bool *passed, pp_error *error)
 {
-  const cudaError_t code = cudaEventQuery (event->event);
+  pp_status status = PP_OK;
 
-  *passed = code == cudaSuccess;
+  *passed = false;
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const cudaError_t code = cudaEventQuery (event->event);
   if (code == cudaErrorNotReady) {
     cudaGetLastError (); /* it counts as an error there */
-    return PP_OK;
+  } else {
+    *passed = code == cudaSuccess;
+    status = pp_cuda_check (event->context, code, "cudaEventQuery", error);
   }
-  return pp_cuda_check (event->context, code, "cudaEventQuery", error);
+  pp_exit_gate_leave ();
+  return status;
 }
 
 static double
@@ -203,11 +214,15 @@ event_elapsed (
     pp_event *from, pp_event *to, double *microseconds, pp_error *error)
 {
   float milliseconds = 0;
-  const cudaError_t code =
-      cudaEventElapsedTime (&milliseconds, from->event, to->event);
 
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const pp_status status = pp_cuda_check (from->context,
+      cudaEventElapsedTime (&milliseconds, from->event, to->event),
+      "cudaEventElapsedTime", error);
+  pp_exit_gate_leave ();
   *microseconds = (double) milliseconds * 1e3;
-  return pp_cuda_check (from->context, code, "cudaEventElapsedTime", error);
+  return status;
 }
 
 /* The same bytes in fewer, longer rows: where rows follow each other without a
@@ -330,6 +345,8 @@ const pp_backend pp_backend_cuda = {
   .describe = pp_cuda_describe,
   .enter = pp_cuda_enter,
   .leave = pp_cuda_leave,
+  .attach = pp_cuda_attach,
+  .detach = pp_cuda_detach,
   .host_alloc = pp_cuda_host_alloc,
   .host_free = pp_cuda_host_free,
   .device_alloc = pp_cuda_device_alloc,

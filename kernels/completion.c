@@ -143,7 +143,7 @@ complete_all (pp_device *device)
   }
 }
 
-/* Enters the context before there is a job: where that failed, nobody could wait
+/* Attaches before there is a job: where that failed, nobody could wait
  * for what the device does with the job's memory. */
 static void *
 completion_thread (void *data)
@@ -155,7 +155,7 @@ completion_thread (void *data)
   /* Sleeps of the backend's waits are short: end them in time, nanoseconds. */
   prctl (PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
 #endif
-  const pp_status entered = device->backend->enter (device->context, &error);
+  const pp_status entered = device->backend->attach (device->context, &error);
   pthread_mutex_lock (&device->lock);
   device->error = error;
   device->thread_entered = true;
@@ -164,7 +164,7 @@ completion_thread (void *data)
     complete_all (device);
   pthread_mutex_unlock (&device->lock);
   if (entered == PP_OK)
-    device->backend->leave (device->context);
+    device->backend->detach (device->context);
   return NULL;
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exitgate.h"
 #include "kernel_cuda.h"
 
 /* What the runtime says, and nothing left in the thread's last-error slot,
@@ -42,6 +43,13 @@ pp_cuda_check (const pp_context *context, cudaError_t code, const char *call,
     pp_error *error)
 {
   return code == cudaSuccess ? PP_OK : fail (context, code, call, error);
+}
+
+pp_status
+pp_cuda_fail_ending (pp_error *error)
+{
+  return pp_fail (error, PP_DEVICE_FAILED,
+      "the process is ending: CUDA is not called any more");
 }
 
 static const char *
@@ -166,8 +174,8 @@ find_device (pp_context *context, int index, pp_error *error)
   return PP_OK;
 }
 
-pp_status
-pp_cuda_enter (pp_context *context, pp_error *error)
+static pp_status
+push (pp_context *context, pp_error *error)
 {
   if (getpid () != context->pid)
     return pp_fail (error, PP_DEVICE_FAILED,
@@ -182,12 +190,48 @@ pp_cuda_enter (pp_context *context, pp_error *error)
   return PP_OK;
 }
 
-void
-pp_cuda_leave (pp_context *context)
+static void
+pop (pp_context *context)
 {
   CUcontext popped;
 
   context->driver.pop (&popped);
+}
+
+pp_status
+pp_cuda_enter (pp_context *context, pp_error *error)
+{
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const pp_status status = push (context, error);
+  if (status != PP_OK)
+    pp_exit_gate_leave ();
+  return status;
+}
+
+void
+pp_cuda_leave (pp_context *context)
+{
+  pop (context);
+  pp_exit_gate_leave ();
+}
+
+pp_status
+pp_cuda_attach (pp_context *context, pp_error *error)
+{
+  const pp_status status = pp_cuda_enter (context, error);
+
+  if (status == PP_OK)
+    pp_exit_gate_leave ();
+  return status;
+}
+
+void
+pp_cuda_detach (pp_context *context)
+{
+  if (!pp_exit_gate_enter ())
+    return;
+  pp_cuda_leave (context);
 }
 
 /* Whether the kernels run there: a device may be older than all of them. */
@@ -227,9 +271,28 @@ pp_cuda_close (pp_context **address)
   if (context == NULL)
     return;
   __atomic_fetch_sub (&open_contexts, 1, __ATOMIC_RELAXED);
-  if (context->primary != NULL && getpid () == context->pid)
+  if (context->primary != NULL && getpid () == context->pid &&
+      pp_exit_gate_enter ()) {
     context->driver.release (context->device);
+    pp_exit_gate_leave ();
+  }
   free (context);
+}
+
+static pp_status
+bring_up (pp_context *context, int index, pp_error *error)
+{
+  pp_status status = find_device (context, index, error);
+
+  if (status == PP_OK)
+    status = load_driver (&context->driver, error);
+  if (status == PP_OK)
+    status = retain_primary (context, error);
+  if (status == PP_OK)
+    status = probe (context, error);
+  if (status == PP_OK)
+    pp_exit_gate_install ();
+  return status;
 }
 
 pp_status
@@ -243,13 +306,13 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
         error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *context);
   context->pid = getpid ();
   __atomic_fetch_add (&open_contexts, 1, __ATOMIC_RELAXED);
-  pp_status status = find_device (context, index, error);
-  if (status == PP_OK)
-    status = load_driver (&context->driver, error);
-  if (status == PP_OK)
-    status = retain_primary (context, error);
-  if (status == PP_OK)
-    status = probe (context, error);
+  pp_status status = PP_OK;
+  if (pp_exit_gate_enter ()) {
+    status = bring_up (context, index, error);
+    pp_exit_gate_leave ();
+  } else {
+    status = pp_cuda_fail_ending (error);
+  }
   if (status == PP_OK)
     *address = context;
   else
@@ -287,6 +350,18 @@ pp_cuda_host_free (pp_context *context, void *memory)
     cudaGetLastError ();
 }
 
+/* Kernels read whole words, behind the ends of rows, too: what they do not use
+ * should be something that was written. Waits for the device. */
+static pp_status
+clear (pp_context *context, void *memory, size_t size, pp_error *error)
+{
+  cudaError_t code = cudaMemsetAsync (memory, 0, size, cudaStreamPerThread);
+
+  if (code == cudaSuccess)
+    code = cudaStreamSynchronize (cudaStreamPerThread);
+  return pp_cuda_check (context, code, "cudaMemsetAsync", error);
+}
+
 void *
 pp_cuda_device_alloc (pp_context *context, size_t size, pp_error *error)
 {
@@ -294,8 +369,12 @@ pp_cuda_device_alloc (pp_context *context, size_t size, pp_error *error)
   size_t free_size = 0, total = 0;
   const cudaError_t code = cudaMalloc (&memory, size);
 
-  if (code == cudaSuccess)
+  if (code == cudaSuccess && clear (context, memory, size, error) == PP_OK)
     return memory;
+  if (code == cudaSuccess) {
+    pp_cuda_device_free (context, memory);
+    return NULL;
+  }
   const char *why = pp_cuda_reason (code);
   if (cudaMemGetInfo (&free_size, &total) != cudaSuccess)
     cudaGetLastError ();

@@ -36,6 +36,8 @@ struct pp_context {
 /* What the runtime says, and nothing left in the thread's last-error slot: it
  * is the application's too where that links the same runtime. */
 const char *pp_cuda_reason (cudaError_t error);
+/* What is said instead of a call that pp_exit_gate_enter forbids. */
+pp_status pp_cuda_fail_ending (pp_error *error);
 /* PP_OK, or the failure of call. */
 pp_status pp_cuda_check (const pp_context *context, cudaError_t code,
     const char *call, pp_error *error);
@@ -47,6 +49,8 @@ int pp_cuda_contexts (void);
 void pp_cuda_describe (const pp_context *context, char *text, size_t size);
 pp_status pp_cuda_enter (pp_context *context, pp_error *error);
 void pp_cuda_leave (pp_context *context);
+pp_status pp_cuda_attach (pp_context *context, pp_error *error);
+void pp_cuda_detach (pp_context *context);
 void *pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error);
 void pp_cuda_host_free (pp_context *context, void *memory);
 void *pp_cuda_device_alloc (pp_context *context, size_t size, pp_error *error);
