@@ -29,6 +29,7 @@ struct pp_arena {
   pthread_mutex_t lock;
   struct free_block *kept; /* most recently freed first */
   size_t kept_size, used_size, peak_size;
+  bool keeps;
 };
 
 /* Backends align to at least this; sizes are rounded up to it. */
@@ -56,6 +57,7 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
   arena->backend = backend;
   arena->process = getpid ();
   arena->references = 1;
+  arena->keeps = true;
   pthread_mutex_init (&arena->lock, NULL);
   return arena;
 }
@@ -129,8 +131,9 @@ take_kept (pp_arena *arena, size_t size)
 static struct free_block *
 take_surplus (pp_arena *arena)
 {
-  const size_t limit =
-      arena->peak_size > KEEP_AT_LEAST ? arena->peak_size : KEEP_AT_LEAST;
+  const size_t limit = !arena->keeps     ? 0
+      : arena->peak_size > KEEP_AT_LEAST ? arena->peak_size
+                                         : KEEP_AT_LEAST;
   struct free_block **link = &arena->kept;
   size_t size = 0;
 
@@ -142,6 +145,16 @@ take_surplus (pp_arena *arena)
   *link = NULL;
   arena->kept_size = size;
   return surplus;
+}
+
+void
+pp_arena_keep_nothing (pp_arena *arena)
+{
+  pthread_mutex_lock (&arena->lock);
+  arena->keeps = false;
+  struct free_block *surplus = take_surplus (arena);
+  pthread_mutex_unlock (&arena->lock);
+  release (arena, surplus);
 }
 
 void *

@@ -14,6 +14,8 @@ pp_arena *pp_arena_new (const pp_backend *backend, int index, pp_error *error);
 
 /* Lives as long as the arena. */
 pp_context *pp_arena_context (pp_arena *arena);
+/* What is free is given back at once from now on, and not kept for later. */
+void pp_arena_keep_nothing (pp_arena *arena);
 /* Where it was made. In a fork of that, nothing is allocated or freed. */
 pid_t pp_arena_process (const pp_arena *arena);
 

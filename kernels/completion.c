@@ -103,9 +103,10 @@ complete (pp_device *device, pp_job *job)
   }
   if (status != PP_OK) {
     /* What was queued before the failure may still be reading and writing. */
-    device->backend->stream_sync (device->lane[job->info.stream].stream, NULL);
+    pp_track *track = device->track[job->info.stream];
+    device->backend->stream_sync (track->stream, NULL);
     if (job->in_two)
-      device->backend->stream_sync (device->upper.stream, NULL);
+      device->backend->stream_sync (track->upper, NULL);
     pthread_mutex_lock (&device->lock);
     if (device->error.status == PP_OK)
       device->error = error;

@@ -14,7 +14,8 @@
  *
  * Locks: device->lock guards the list, the jobs' states and the sticky error;
  * job->lock guards a job's end. Neither is held across a backend call or a
- * callback.
+ * callback. A track's turn is, while a job is queued there: only another device
+ * that queues on the same track has to wait for it.
  */
 
 #include "engine.h"
@@ -56,47 +57,25 @@ count_polling (pp_device *device)
   device->worth_polling = 4 * devices <= count_cores ();
 }
 
-static pp_status
-make_upper (pp_device *device, pp_error *error)
-{
-  const pp_backend *backend = device->backend;
-  pp_status status =
-      backend->stream_create (device->context, &device->upper.stream, error);
-
-  if (status == PP_OK)
-    status =
-        backend->event_create (device->context, &device->upper.uploaded, error);
-  if (status == PP_OK)
-    status =
-        backend->event_create (device->context, &device->upper.done, error);
-  return status;
-}
-
-/* Creates streams, events and the completion thread; close undoes whatever was
+/* Takes tracks, creates events and the completion thread; close undoes whatever was
  * made before a failure. */
 static pp_status
 device_make (pp_device *device, pp_error *error)
 {
   const pp_backend *backend = device->backend;
 
-  for (int s = 0; s < device->n_streams; s++) {
-    const pp_status status = backend->stream_create (
-        device->context, &device->lane[s].stream, error);
-    if (status != PP_OK)
-      return status;
-  }
+  const pp_status status = pp_tracks_take (device->track, device->n_streams,
+      device->arena, backend, device->index, error);
+
+  if (status != PP_OK)
+    return status;
   for (int s = 0; s < device->n_slots; s++) {
     for (int e = 0; e < PP_STAGES; e++) {
-      const pp_status status = backend->event_create (
+      const pp_status made = backend->event_create (
           device->context, &device->slot[s].event[e], error);
-      if (status != PP_OK)
-        return status;
+      if (made != PP_OK)
+        return made;
     }
-  }
-  if (!backend->unified) {
-    const pp_status status = make_upper (device, error);
-    if (status != PP_OK)
-      return status;
   }
   return pp_completion_start (device, error);
 }
@@ -173,6 +152,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
     return NULL;
   }
   device->backend = backend;
+  device->index = index < 0 ? 0 : index; /* as backends take it */
   device->process = getpid ();
   device->last_slot = -1;
   pthread_mutex_init (&device->lock, NULL);
@@ -206,29 +186,15 @@ device_unmake (pp_device *device)
 {
   const pp_backend *backend = device->backend;
 
-  for (int s = 0; s < device->n_streams; s++) {
-    struct pp_lane *lane = &device->lane[s];
-    if (lane->stream != NULL)
-      backend->stream_destroy (&lane->stream);
-    if (!backend->unified) {
-      backend->device_free (device->context, lane->source);
-      backend->device_free (device->context, lane->medians);
-      backend->device_free (device->context, lane->tensor);
-      backend->device_free (device->context, lane->tables);
-    }
-  }
+  pp_tracks_give_back (device->track, device->n_streams);
+  for (int s = 0; s < device->n_streams && !backend->unified; s++)
+    backend->device_free (device->context, device->lane[s].tables);
   for (int s = 0; s < device->n_slots; s++) {
     struct pp_slot *slot = &device->slot[s];
     for (int e = 0; e < PP_STAGES; e++)
       if (slot->event[e] != NULL)
         backend->event_destroy (&slot->event[e]);
   }
-  if (device->upper.stream != NULL)
-    backend->stream_destroy (&device->upper.stream);
-  if (device->upper.uploaded != NULL)
-    backend->event_destroy (&device->upper.uploaded);
-  if (device->upper.done != NULL)
-    backend->event_destroy (&device->upper.done);
 }
 
 void
@@ -248,7 +214,12 @@ pp_device_close (pp_device **address)
       device->backend->enter (device->context, NULL) == PP_OK) {
     device_unmake (device);
     device->backend->leave (device->context);
+    pp_tracks_forget (device->track, device->n_streams);
+  } else {
+    pp_tracks_lose (device->track, device->n_streams);
   }
+  if (device->arena != NULL)
+    pp_arena_keep_nothing (device->arena);
   for (int i = 0; i < device->n_slots; i++)
     pp_arena_free (
         device->arena, device->slot[i].staging, device->slot[i].staging_size);
@@ -328,9 +299,13 @@ pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
     return status;
   pp_streams_reset (device);
   status = backend->prepare (device->context, plan, error);
-  for (int s = 0; s < device->n_streams && status == PP_OK; s++)
-    if (!backend->unified)
-      status = pp_lane_reserve (device, &device->lane[s], plan, error);
+  for (int s = 0; s < device->n_streams && status == PP_OK; s++) {
+    if (backend->unified)
+      break;
+    pthread_mutex_lock (&device->track[s]->turn);
+    status = pp_lane_reserve (device, s, plan, error);
+    pthread_mutex_unlock (&device->track[s]->turn);
+  }
   backend->leave (device->context);
   return status;
 }

@@ -10,6 +10,7 @@
 
 #include "arena.h"
 #include "process.h"
+#include "tracks.h"
 
 #include <pthread.h>
 
@@ -39,13 +40,12 @@ struct pp_slot {
   size_t staging_size;
 };
 
+/* A device's part of a track: tables follow from its plans. On the device; NULL
+ * on a unified backend. */
 struct pp_lane {
-  pp_stream *stream;
-  /* On the device; NULL on a unified backend. */
-  void *source, *medians, *tensor, *tables;
-  size_t source_size, medians_size, tensor_size, tables_size;
+  void *tables;
+  size_t tables_size;
   uint64_t tables_of; /* id of the plan whose tables are there */
-  bool apart;         /* the upper band's stream may still use the buffers */
 };
 
 /* A job goes from thread to thread: pp_submit's caller makes it, a staging thread
@@ -110,16 +110,12 @@ struct pp_device {
   pp_arena *arena;
   pp_context *context; /* the arena's */
   pid_t process;
+  int index; /* of the GPU; 0 on the CPU */
   char name[128];
   int n_streams, n_slots;
+  pp_track *track[PP_MAX_STREAMS];     /* a stream each */
   struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
   struct pp_slot slot[PP_MAX_UNFINISHED + 1];
-  /* What a job in two bands takes beside its lane. One event of each is enough:
-   * there is one such job at a time. NULL on a unified backend. */
-  struct pp_upper {
-    pp_stream *stream;
-    pp_event *uploaded, *done;
-  } upper;
   uint64_t sequence;
   bool worth_polling; /* see job.c */
   struct pp_staging staging;
@@ -180,10 +176,11 @@ void pp_job_call_back (pp_job *job, const pp_error *error);
 /* Marks the job ended, with error or NULL for success. */
 void pp_job_end (pp_job *job, const pp_error *error);
 
-/* Makes room for plan on the lane; the caller has waited for its stream. Not
- * for unified backends. */
-pp_status pp_lane_reserve (pp_device *device, struct pp_lane *lane,
-    const pp_plan *plan, pp_error *error);
+/* Makes room for plan on track and lane s, waiting for all work on the track
+ * where that takes new memory. By whoever has the track's turn. Not for unified
+ * backends. */
+pp_status pp_lane_reserve (
+    pp_device *device, int s, const pp_plan *plan, pp_error *error);
 /* Whether any plane of the job must be staged. */
 bool pp_job_is_pageable (const pp_device *device, const pp_job *job);
 /* Whether any plane of the job is read where the caller has it. */

@@ -20,22 +20,28 @@ pp_job_fill_padding (pp_job *job)
     *holds = job->plan->id;
 }
 
+/* A job of another device is waited for before this one's turn on its track, which
+ * that one may need. */
+static void
+wait_for_other_device (const pp_device *device, pp_job *job)
+{
+  pp_job *other = job->task.after;
+
+  if (other != NULL && other->device != device)
+    pp_job_wait (other, NULL);
+}
+
 /* Stream order covers jobs of the same stream. The other job's events are its
  * own until this one is queued: what gets its slot next is queued later. */
 static pp_status
-wait_for_other (
-    pp_device *device, pp_job *job, struct pp_lane *lane, pp_error *error)
+wait_for_other (pp_device *device, const pp_job *job, pp_error *error)
 {
   pp_job *other = job->task.after;
 
   if (other == NULL || pp_job_query (other))
     return PP_OK;
-  if (other->device != device) {
-    pp_job_wait (other, NULL);
-    return PP_OK;
-  }
-  return device->backend->stream_wait (
-      lane->stream, device->slot[other->slot].event[PP_STAGE_DONE], error);
+  return device->backend->stream_wait (device->track[job->info.stream]->stream,
+      device->slot[other->slot].event[PP_STAGE_DONE], error);
 }
 
 /* Staged planes go up as one piece. Among others, overlap comes from those, and
@@ -60,59 +66,56 @@ queue_launch (const pp_device *device, pp_stream *stream,
 
 /* Between the events START and DONE. */
 static pp_status
-queue_whole (pp_device *device, pp_job *job, struct pp_lane *lane,
-    pp_launch *launch, pp_error *error)
+queue_whole (pp_device *device, pp_job *job, pp_launch *launch, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   const pp_band *whole = &job->plan->whole;
   pp_event *const *event = device->slot[job->slot].event;
+  pp_stream *stream = device->track[job->info.stream]->stream;
   pp_status status = PP_OK;
 
   if (!backend->unified)
-    status = pp_upload_source (device, job, lane, whole, launch, error);
+    status = pp_upload_source (device, job, whole, launch, error);
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_UPLOADED], error);
+    status = backend->record (stream, event[PP_STAGE_UPLOADED], error);
   if (status == PP_OK)
-    status = queue_launch (device, lane->stream, launch, whole, error);
+    status = queue_launch (device, stream, launch, whole, error);
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
+    status = backend->record (stream, event[PP_STAGE_COMPUTED], error);
   if (status == PP_OK && !backend->unified)
-    status = pp_download (device, job, lane, lane->stream, whole, error);
+    status = pp_download (device, job, stream, whole, error);
   return status;
 }
 
-/* What the lane's stream does next, it does after all that the upper band's
+/* What the track's stream does next, it does after all that the upper band's
  * stream has to do. */
 static pp_status
-join_upper (pp_device *device, struct pp_lane *lane, pp_error *error)
+join_upper (const pp_backend *backend, pp_track *track, pp_error *error)
 {
-  const pp_backend *backend = device->backend;
-  pp_status status =
-      backend->record (device->upper.stream, device->upper.done, error);
+  pp_status status = backend->record (track->upper, track->upper_done, error);
 
   if (status == PP_OK)
-    status = backend->stream_wait (lane->stream, device->upper.done, error);
+    status = backend->stream_wait (track->stream, track->upper_done, error);
   if (status == PP_OK)
-    lane->apart = false;
+    track->apart = false;
   return status;
 }
 
 /* What follows the upper band's upload. */
 static pp_status
-queue_upper (pp_device *device, pp_job *job, struct pp_lane *lane,
-    const pp_launch *launch, pp_error *error)
+queue_upper (
+    pp_device *device, pp_job *job, const pp_launch *launch, pp_error *error)
 {
-  const pp_backend *backend = device->backend;
   const pp_band *upper = &job->plan->upper;
-  pp_stream *stream = device->upper.stream;
+  pp_track *track = device->track[job->info.stream];
   pp_status status =
-      backend->stream_wait (stream, device->upper.uploaded, error);
+      device->backend->stream_wait (track->upper, track->upper_uploaded, error);
 
-  lane->apart = status == PP_OK;
+  track->apart = status == PP_OK;
   if (status == PP_OK)
-    status = queue_launch (device, stream, launch, upper, error);
+    status = queue_launch (device, track->upper, launch, upper, error);
   if (status == PP_OK)
-    status = pp_download (device, job, lane, stream, upper, error);
+    status = pp_download (device, job, track->upper, upper, error);
   return status;
 }
 
@@ -120,38 +123,41 @@ queue_upper (pp_device *device, pp_job *job, struct pp_lane *lane,
  * takes the host about as long as its upload takes the bus. The lower one's
  * download waits for the upper one's, so that DONE stands for both. */
 static pp_status
-queue_in_two (pp_device *device, pp_job *job, struct pp_lane *lane,
-    pp_launch *launch, pp_error *error)
+queue_in_two (
+    pp_device *device, pp_job *job, pp_launch *launch, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   const pp_band *upper = &job->plan->upper, *lower = &job->plan->lower;
   pp_event *const *event = device->slot[job->slot].event;
-  pp_status status = pp_upload_source (device, job, lane, upper, launch, error);
+  pp_track *track = device->track[job->info.stream];
+  pp_status status = pp_upload_source (device, job, upper, launch, error);
 
   if (status == PP_OK)
-    status = backend->record (lane->stream, device->upper.uploaded, error);
+    status = backend->record (track->stream, track->upper_uploaded, error);
   if (status == PP_OK)
-    status = queue_upper (device, job, lane, launch, error);
+    status = queue_upper (device, job, launch, error);
   if (status == PP_OK)
-    status = pp_upload_source (device, job, lane, lower, launch, error);
+    status = pp_upload_source (device, job, lower, launch, error);
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_UPLOADED], error);
+    status = backend->record (track->stream, event[PP_STAGE_UPLOADED], error);
   if (status == PP_OK)
-    status = queue_launch (device, lane->stream, launch, lower, error);
+    status = queue_launch (device, track->stream, launch, lower, error);
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_COMPUTED], error);
+    status = backend->record (track->stream, event[PP_STAGE_COMPUTED], error);
   if (status == PP_OK)
-    status = join_upper (device, lane, error);
+    status = join_upper (backend, track, error);
   if (status == PP_OK)
-    status = pp_download (device, job, lane, lane->stream, lower, error);
+    status = pp_download (device, job, track->stream, lower, error);
   return status;
 }
 
-pp_status
-pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
+/* By whoever has the track's turn. */
+static pp_status
+queue_stages (pp_device *device, pp_job *job, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-  struct pp_lane *lane = &device->lane[job->info.stream];
+  const int stream = job->info.stream;
+  pp_track *track = device->track[stream];
   pp_event *const *event = device->slot[job->slot].event;
   pp_launch launch = { .plan = job->plan,
     .source = job->source,
@@ -160,29 +166,37 @@ pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
     .weight = job->plan->weight };
   pp_status status = PP_OK;
 
-  if (lane->apart) /* a job before this one failed in between */
-    status = join_upper (device, lane, error);
-  if (status == PP_OK && !backend->unified &&
-      !pp_lane_has_room (lane, job->plan)) {
-    status = backend->stream_sync (lane->stream, error);
-    if (status == PP_OK)
-      status = pp_lane_reserve (device, lane, job->plan, error);
-  }
+  if (track->apart) /* a job before this one failed in between */
+    status = join_upper (backend, track, error);
+  if (status == PP_OK && !backend->unified)
+    status = pp_lane_reserve (device, stream, job->plan, error);
   if (status == PP_OK)
-    status = wait_for_other (device, job, lane, error);
+    status = wait_for_other (device, job, error);
   if (status == PP_OK && !backend->unified) {
-    launch.tensor = lane->tensor;
-    status = pp_upload_tables (device, lane, job->plan, &launch, error);
+    launch.tensor = track->tensor;
+    status = pp_upload_tables (device, stream, job->plan, &launch, error);
   }
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_START], error);
+    status = backend->record (track->stream, event[PP_STAGE_START], error);
   if (status == PP_OK) {
     job->in_two = is_worth_two (device, job);
-    status = job->in_two ? queue_in_two (device, job, lane, &launch, error)
-                         : queue_whole (device, job, lane, &launch, error);
+    status = job->in_two ? queue_in_two (device, job, &launch, error)
+                         : queue_whole (device, job, &launch, error);
   }
   if (status == PP_OK)
-    status = backend->record (lane->stream, event[PP_STAGE_DONE], error);
+    status = backend->record (track->stream, event[PP_STAGE_DONE], error);
+  return status;
+}
+
+pp_status
+pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
+{
+  pp_track *track = device->track[job->info.stream];
+
+  wait_for_other_device (device, job);
+  pthread_mutex_lock (&track->turn);
+  const pp_status status = queue_stages (device, job, error);
+  pthread_mutex_unlock (&track->turn);
   return status;
 }
 

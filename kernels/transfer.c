@@ -46,34 +46,45 @@ medians_size (const pp_plan *plan)
   return plan->median.size > 0 ? pp_image_size (plan) : 0;
 }
 
-pp_status
-pp_lane_reserve (pp_device *device, struct pp_lane *lane, const pp_plan *plan,
-    pp_error *error)
+static bool
+has_room (const pp_device *device, int stream, const pp_plan *plan)
 {
-  pp_status status = grow (
-      device, &lane->source, &lane->source_size, pp_image_size (plan), error);
+  const pp_track *track = device->track[stream];
 
+  return track->source_size >= pp_image_size (plan) &&
+      track->medians_size >= medians_size (plan) &&
+      track->tensor_size >= plan->tensor_size &&
+      device->lane[stream].tables_size >= tables_size (plan);
+}
+
+pp_status
+pp_lane_reserve (
+    pp_device *device, int stream, const pp_plan *plan, pp_error *error)
+{
+  pp_track *track = device->track[stream];
+  struct pp_lane *lane = &device->lane[stream];
+  pp_status status = PP_OK;
+
+  if (has_room (device, stream, plan))
+    return PP_OK;
+  status = device->backend->stream_sync (track->upper, error);
   if (status == PP_OK)
-    status = grow (device, &lane->medians, &lane->medians_size,
+    status = device->backend->stream_sync (track->stream, error);
+  if (status == PP_OK)
+    status = grow (device, &track->source, &track->source_size,
+        pp_image_size (plan), error);
+  if (status == PP_OK)
+    status = grow (device, &track->medians, &track->medians_size,
         medians_size (plan), error);
   if (status == PP_OK)
     status = grow (
-        device, &lane->tensor, &lane->tensor_size, plan->tensor_size, error);
+        device, &track->tensor, &track->tensor_size, plan->tensor_size, error);
   if (status == PP_OK && lane->tables_size < tables_size (plan)) {
     lane->tables_of = 0;
     status = grow (
         device, &lane->tables, &lane->tables_size, tables_size (plan), error);
   }
   return status;
-}
-
-bool
-pp_lane_has_room (const struct pp_lane *lane, const pp_plan *plan)
-{
-  return lane->source_size >= pp_image_size (plan) &&
-      lane->medians_size >= medians_size (plan) &&
-      lane->tensor_size >= plan->tensor_size &&
-      lane->tables_size >= tables_size (plan);
 }
 
 static unsigned
@@ -104,20 +115,21 @@ pp_stage_planes (
 }
 
 static pp_status
-upload_array (pp_device *device, struct pp_lane *lane, const void *from,
-    size_t size, size_t offset, pp_error *error)
+upload_array (pp_device *device, int stream, const void *from, size_t size,
+    size_t offset, pp_error *error)
 {
-  const pp_copy copy =
-      pp_copy_bytes ((uint8_t *) lane->tables + offset, from, size, true);
+  uint8_t *tables = device->lane[stream].tables;
+  const pp_copy copy = pp_copy_bytes (tables + offset, from, size, true);
 
-  return device->backend->copy (lane->stream, &copy, error);
+  return device->backend->copy (device->track[stream]->stream, &copy, error);
 }
 
 /* The tables stay on the lane until a job with another plan comes. */
 pp_status
-pp_upload_tables (pp_device *device, struct pp_lane *lane, const pp_plan *plan,
+pp_upload_tables (pp_device *device, int stream, const pp_plan *plan,
     pp_launch *launch, pp_error *error)
 {
+  struct pp_lane *lane = &device->lane[stream];
   const size_t index_size = plan->n_device_index * sizeof *plan->device_index;
   const size_t weight_size = plan->n_weight * sizeof *plan->weight;
   const size_t offset = weight_offset (plan);
@@ -130,53 +142,55 @@ pp_upload_tables (pp_device *device, struct pp_lane *lane, const pp_plan *plan,
 
   lane->tables_of = 0;
   pp_status status =
-      upload_array (device, lane, plan->device_index, index_size, 0, error);
+      upload_array (device, stream, plan->device_index, index_size, 0, error);
   if (status == PP_OK)
     status =
-        upload_array (device, lane, plan->weight, weight_size, offset, error);
+        upload_array (device, stream, plan->weight, weight_size, offset, error);
   if (status == PP_OK)
     lane->tables_of = plan->id;
   return status;
 }
 
 static void
-place_medians (const struct pp_lane *lane, pp_launch *launch)
+place_medians (const pp_track *track, pp_launch *launch)
 {
-  const uint8_t *source = lane->source;
+  const uint8_t *source = track->source;
 
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     if (launch->plan->median.size == 0 || launch->source.plane[p] == NULL)
       continue;
     launch->medians.plane[p] =
-        (uint8_t *) lane->medians + (launch->source.plane[p] - source);
+        (uint8_t *) track->medians + (launch->source.plane[p] - source);
     launch->medians.stride[p] = launch->source.stride[p];
   }
 }
 
 pp_status
-pp_upload_source (pp_device *device, pp_job *job, struct pp_lane *lane,
-    const pp_band *band, pp_launch *launch, pp_error *error)
+pp_upload_source (pp_device *device, pp_job *job, const pp_band *band,
+    pp_launch *launch, pp_error *error)
 {
+  const pp_track *track = device->track[job->info.stream];
   const pp_backend *backend = device->backend;
   pp_status status = PP_OK;
   pp_image image;
 
   pp_image_init (&image, job->plan, band, pageable_planes (job), &job->source,
-      lane->source, launch->index);
+      track->source, launch->index);
   for (int i = 0; i < image.n_copies && status == PP_OK; i++)
-    status = backend->copy (lane->stream, &image.copy[i], error);
+    status = backend->copy (track->stream, &image.copy[i], error);
   if (image.gather.n_planes > 0 && status == PP_OK)
-    status = backend->gather (lane->stream, &image.gather, error);
+    status = backend->gather (track->stream, &image.gather, error);
   launch->source = image.view;
-  place_medians (lane, launch);
+  place_medians (track, launch);
   job->info.bytes_up += image.bytes;
   return status;
 }
 
 pp_status
-pp_download (pp_device *device, pp_job *job, const struct pp_lane *lane,
-    pp_stream *stream, const pp_band *band, pp_error *error)
+pp_download (pp_device *device, pp_job *job, pp_stream *stream,
+    const pp_band *band, pp_error *error)
 {
+  const pp_track *track = device->track[job->info.stream];
   const pp_numbers *n = &job->plan->numbers;
   const size_t element = pp_type_size ((pp_type) n->type);
   const bool planar = n->pixel_stride == 1;
@@ -185,7 +199,7 @@ pp_download (pp_device *device, pp_job *job, const struct pp_lane *lane,
   const size_t box = row * (size_t) n->height;
   const size_t offset = ((size_t) n->content_y + (size_t) band->first) * row +
       (size_t) n->content_x * pixel;
-  const pp_copy copy = { .from = (uint8_t *) lane->tensor + offset,
+  const pp_copy copy = { .from = (uint8_t *) track->tensor + offset,
     .to = (uint8_t *) job->task.tensor + offset,
     .from_row = row,
     .to_row = row,

@@ -427,6 +427,111 @@ test_ways_up (void)
   pp_device_close (&device);
 }
 
+/* One of several devices that are used at the same time. */
+struct sharer {
+  pthread_t thread;
+  pp_device *device;
+  int number;
+};
+
+/* Frames as fast as they go, each sharer's of another size, some urgent, some
+ * larger than any before: the buffers grow under the others. */
+static void *
+run_sharer (void *data)
+{
+  struct sharer *sharer = data;
+  enum {
+    FRAMES = 40
+  };
+  struct frame *frames = calloc (FRAMES, sizeof *frames);
+
+  for (int i = 0; i < FRAMES; i++) {
+    const int size = 40 + 30 * sharer->number + i / 10 * 50;
+    const pp_spec spec = letterbox_spec (size, size / 2);
+    frame_init (&frames[i], pp_device_arena (sharer->device), &spec,
+        i % 2 ? rgb_format (2 * size, size) : nv12_format (2 * size, size), 0,
+        (unsigned) (100 * sharer->number + i));
+    frames[i].urgent = i % 3 == 0;
+    frames[i].plan->in_two = frames[i].plan->can_be_two;
+    frame_submit (&frames[i], sharer->device, (unsigned) i % 4);
+  }
+  for (int i = 0; i < FRAMES; i++) {
+    frame_check (&frames[i], "shared");
+    frame_check_callbacks (&frames[i], "shared");
+    frame_clear (&frames[i]);
+  }
+  free (frames);
+  return NULL;
+}
+
+static int
+count_created (void)
+{
+  return backend == &fake_backend ? fake_count (FAKE_STREAM_CREATE) : 0;
+}
+
+/* Devices of one GPU take turns on the same streams and buffers, in either order
+ * of closing. */
+static void
+test_shared_tracks (void)
+{
+  enum {
+    SHARERS = 6
+  };
+  struct sharer sharers[SHARERS];
+
+  for (int round = 0; round < 4; round++) {
+    const int before = count_created ();
+    for (int i = 0; i < SHARERS; i++)
+      sharers[i] =
+          (struct sharer){ .number = i, .device = open_device (1 + i % 4) };
+    /* a stream and one for upper bands */
+    EXPECT (backend != &fake_backend ||
+            count_created () - before == 2 * PP_SHARED_TRACKS,
+        "%d streams", count_created () - before);
+    for (int i = 0; i < SHARERS; i++)
+      pthread_create (&sharers[i].thread, NULL, run_sharer, &sharers[i]);
+    for (int i = 0; i < SHARERS; i++) {
+      pthread_join (sharers[i].thread, NULL);
+      if (round % 2 == 0) /* while the others work */
+        pp_device_close (&sharers[i].device);
+    }
+    for (int i = SHARERS - 1; i >= 0; i--)
+      pp_device_close (&sharers[i].device);
+  }
+}
+
+/* A job may come after one of another device that is behind it on their track. */
+static void
+test_after_on_one_track (void)
+{
+  const pp_spec spec = letterbox_spec (64, 64);
+  pp_device *devices[PP_SHARED_TRACKS + 1];
+
+  /* the last one's only track is the first one's */
+  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
+    devices[d] = open_device (1);
+  for (int round = 0; round < 20; round++) {
+    struct frame first, second;
+    frame_init (&first, pp_device_arena (devices[0]), &spec,
+        rgb_format (600, 400), 0, (unsigned) round);
+    frame_init (&second, pp_device_arena (devices[PP_SHARED_TRACKS]), &spec,
+        rgb_format (300, 200), 0, (unsigned) round + 50);
+    frame_submit (&first, devices[0], round % 2 ? 3 : 0);
+    pp_task task = frame_task (&second, round % 4 < 2 ? 3 : 0);
+    task.after = first.job;
+    second.job = pp_submit (devices[PP_SHARED_TRACKS], &task, NULL);
+    second.submitted++;
+    frame_check (&second, "after");
+    EXPECT (pp_job_query (first.job), "the job before it has not ended");
+    frame_check (&first, "before");
+    frame_clear (&first);
+    frame_clear (&second);
+  }
+  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
+    pp_device_close (&devices[d]);
+}
+
 struct bands_case {
   const char *name;
   pp_format (*format) (int width, int height);
@@ -537,7 +642,7 @@ main (int argc, char **argv)
   static void (*const tests[]) (void) = { test_arguments, test_round_robin,
     test_times, test_after, test_ended_before_done, test_close_in_flight,
     test_free_after, test_padding, test_several_devices, test_ways_up,
-    test_bands, test_cycles };
+    test_shared_tracks, test_after_on_one_track, test_bands, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 
