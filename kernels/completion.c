@@ -144,8 +144,8 @@ complete_all (pp_device *device)
   }
 }
 
-/* Attaches before there is a job: where that failed, nobody could wait
- * for what the device does with the job's memory. */
+/* Attaches before there is a job: where that failed, nobody could wait for what
+ * the device does with the job's memory. */
 static void *
 completion_thread (void *data)
 {

@@ -12,7 +12,8 @@
 /* All staged planes together, and each of the others. */
 #define PP_MAX_IMAGE_COPIES (1 + PP_MAX_PLANES * PP_MAX_ROW_GROUPS)
 
-/* What makes a band of the image of one frame; copies and gather in any order. */
+/* What makes a band of the image of one frame; copies and gather in any order.
+ */
 typedef struct pp_image {
   pp_view view; /* the source that the kernels take */
   size_t bytes; /* that all of it moves */
@@ -33,10 +34,10 @@ size_t pp_image_staged_size (const pp_plan *plan, unsigned planes);
 size_t pp_image_stage (
     const pp_plan *plan, unsigned planes, void *staging, pp_view *source);
 
-/* band: of the plan; its view is that of the whole image, and what is staged
- * belongs to all bands. source: where pp_image_stage left the staged planes, and the pinned others.
- * memory, index: on the device; of pp_image_size bytes, at a multiple of 256,
- * and the plan's device_index. */
+/* band: of the plan; the view is that of the whole image in any case, and what is
+ * staged goes with every band. source: where pp_image_stage left the staged
+ * planes, and the pinned others. memory, index: on the device; of pp_image_size
+ * bytes, at a multiple of 256, and the plan's device_index. */
 void pp_image_init (pp_image *image, const pp_plan *plan, const pp_band *band,
     unsigned staged, const pp_view *source, void *memory, const int32_t *index);
 

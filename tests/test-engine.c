@@ -427,6 +427,34 @@ test_ways_up (void)
   pp_device_close (&device);
 }
 
+/* What is freed before the device is closed or after is not kept for anyone:
+ * the arena lives as long as its last block. */
+static void
+test_close_keeps_nothing (void)
+{
+  char text[128];
+  const int before = fake_live (text, sizeof text);
+  pp_device *device = open_device (2);
+  pp_arena *arena = pp_device_arena (device);
+  void *blocks[3];
+
+  for (int b = 0; b < LENGTH (blocks); b++)
+    blocks[b] = pp_arena_alloc (arena, 4096, NULL);
+  pp_arena_free (arena, blocks[0], 4096);
+  pp_device_close (&device);
+  /* the others and their context */
+  EXPECT (
+      backend != &fake_backend || fake_live (text, sizeof text) == before + 3,
+      "there are %s", text);
+  pp_arena_free (arena, blocks[1], 4096);
+  EXPECT (
+      backend != &fake_backend || fake_live (text, sizeof text) == before + 2,
+      "there are %s", text);
+  pp_arena_free (arena, blocks[2], 4096);
+  EXPECT (backend != &fake_backend || fake_live (text, sizeof text) == before,
+      "there are %s", text);
+}
+
 /* One of several devices that are used at the same time. */
 struct sharer {
   pthread_t thread;
@@ -642,7 +670,8 @@ main (int argc, char **argv)
   static void (*const tests[]) (void) = { test_arguments, test_round_robin,
     test_times, test_after, test_ended_before_done, test_close_in_flight,
     test_free_after, test_padding, test_several_devices, test_ways_up,
-    test_shared_tracks, test_after_on_one_track, test_bands, test_cycles };
+    test_close_keeps_nothing, test_shared_tracks, test_after_on_one_track,
+    test_bands, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 
