@@ -80,7 +80,6 @@ unmake (pp_track *track)
     backend->device_free (context, track->medians);
     backend->device_free (context, track->tensor);
   }
-  pthread_mutex_destroy (&track->turn);
 }
 
 /* NULL with an error. */
@@ -104,6 +103,7 @@ make (pp_arena *arena, const pp_backend *backend, int index, pp_error *error)
     status = make_upper (track, context, error);
   if (status != PP_OK) {
     unmake (track);
+    pthread_mutex_destroy (&track->turn);
     free (track);
     return NULL;
   }
@@ -211,6 +211,7 @@ pp_tracks_lose (pp_track **track, int n)
   take_lock ();
   give_up (track, n);
   give_lock ();
+  pp_tracks_forget (track, n);
 }
 
 void
@@ -220,6 +221,7 @@ pp_tracks_forget (pp_track **track, int n)
     if (track[i] == NULL)
       continue;
     pp_arena_unref (&track[i]->arena);
+    pthread_mutex_destroy (&track[i]->turn);
     free (track[i]);
     track[i] = NULL;
   }

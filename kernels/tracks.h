@@ -53,8 +53,8 @@ pp_status pp_tracks_take (pp_track **track, int n, pp_arena *arena,
  * must come after leave is left to pp_tracks_forget. */
 void pp_tracks_give_back (pp_track **track, int n);
 void pp_tracks_forget (pp_track **track, int n);
-/* Instead of both, where the context cannot be entered: those that no device has
- * are lost. */
+/* Instead of both, where the context cannot be entered: of those that no device
+ * has, what the context holds is lost with it. */
 void pp_tracks_lose (pp_track **track, int n);
 
 #endif
