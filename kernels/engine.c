@@ -57,13 +57,12 @@ count_polling (pp_device *device)
   device->worth_polling = 4 * devices <= count_cores ();
 }
 
-/* Takes tracks, creates events and the completion thread; close undoes whatever was
- * made before a failure. */
+/* Takes tracks, creates events and the completion thread; close undoes whatever
+ * was made before a failure. */
 static pp_status
 device_make (pp_device *device, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-
   const pp_status status = pp_tracks_take (device->track, device->n_streams,
       device->arena, backend, device->index, error);
 

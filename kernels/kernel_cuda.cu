@@ -181,8 +181,7 @@ static void
 launch_by_pixel (kernel_launch &launch, const pp_numbers &n, const void *kernel)
 {
   launch.kernel = kernel;
-  launch.grid = dim3 (div_up (n.content_width, BLOCK_COLUMNS),
-      div_up (n.content_height, BLOCK_ROWS));
+  launch.grid.x = div_up (n.content_width, BLOCK_COLUMNS);
   launch.block = dim3 (BLOCK_COLUMNS, BLOCK_ROWS);
   launch.shared = 0;
   launch.rows = BLOCK_ROWS;

@@ -53,7 +53,7 @@ struct kernel_args {
 struct kernel_launch {
   const void *kernel;
   dim3 grid, block;
-  int rows;      /* of outputs that a block makes */
+  int rows;      /* of outputs that a block makes; grid.y follows from it */
   size_t shared; /* bytes */
 };
 

@@ -231,7 +231,9 @@ typedef enum pp_backend_id {
   PP_BACKEND_CPU
 } pp_backend_id;
 
-/* A device with its own streams. pp_submit, pp_device_reserve and
+/* A device. On a GPU those of a process share a few streams and the buffers that
+ * belong to them; jobs, order, errors and waiting are each device's own. On the
+ * CPU streams are, too. pp_submit, pp_device_reserve and
  * pp_device_close from one thread at a time, the rest from any. In a fork of the
  * process that opened it nothing waits: what would fails with PP_DEVICE_FAILED,
  * and nothing is given back. */

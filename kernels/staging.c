@@ -7,7 +7,8 @@
  * one core: several of them keep up with it, each with a frame of its own. They
  * take jobs in order. Whoever makes the oldest unqueued job ready queues it and
  * all ready ones behind it; who comes meanwhile leaves its job to that thread
- * and goes on. So nobody waits for another's call to the backend, a pinned frame
+ * and goes on. So no thread of a device waits for another's call to the backend
+ * (other devices' may take turns on a track, see tracks.h), a pinned frame
  * with nothing staged ahead of it is queued by pp_submit's caller itself, and
  * one behind a staged frame by the thread that copied that.
  *

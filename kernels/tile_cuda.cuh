@@ -429,11 +429,10 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
       continue;
     layout = tried;
     launch.kernel = groups.kernel[n.sample_bytes - 1];
-    launch.grid = dim3 (div_up (n.content_width, 1 << size.log2_columns),
-        div_up (n.content_height, size.rows));
+    launch.grid.x = div_up (n.content_width, 1 << size.log2_columns);
     launch.shared = shared;
     launch.rows = size.rows;
-    const int blocks = launch.grid.x * launch.grid.y;
+    const int blocks = launch.grid.x * div_up (n.content_height, size.rows);
     launch.block = dim3 (count_threads (blocks, multiprocessors));
     if (blocks >= TILE_BLOCKS * multiprocessors)
       break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Up: the plan's rows, whichever way image.c decides, and the tables once.
- * Down: the content. Stream order protects the lane's buffers.
+ * Down: the content. Stream order protects the track's buffers.
  */
 #include "transfer.h"
 

@@ -607,6 +607,48 @@ check_bands (pp_device *device, const struct bands_case *c, unsigned seed)
   frame_clear (&frame);
 }
 
+static void
+wait_for_flag (void *user, const pp_job_info *info, const pp_error *error)
+{
+  (void) info;
+  (void) error;
+  while (!__atomic_load_n ((bool *) user, __ATOMIC_ACQUIRE))
+    sched_yield ();
+}
+
+/* Who waited for a tensor may send the next frame before all is said about the
+ * last one: it is alone. */
+static void
+test_alone_again (void)
+{
+  const pp_spec spec = letterbox_spec (64, 64);
+  pp_device *device = open_device (2);
+  struct frame last, next;
+  bool go_on = false;
+
+  frame_init (
+      &last, pp_device_arena (device), &spec, rgb_format (64, 64), 0, 1);
+  frame_init (
+      &next, pp_device_arena (device), &spec, rgb_format (64, 64), 0, 2);
+  next.urgent = next.plan->in_two = true;
+  pp_task task = frame_task (&last, 3);
+  task.done = wait_for_flag;
+  task.input_done = NULL;
+  task.user = &go_on;
+  pp_job *job = pp_submit (device, &task, NULL);
+  pp_job_wait (job, NULL);
+  const int launches = fake_count (FAKE_LAUNCH);
+  frame_submit (&next, device, 3);
+  EXPECT (backend != &fake_backend || fake_count (FAKE_LAUNCH) == launches + 2,
+      "%d launches", fake_count (FAKE_LAUNCH) - launches);
+  __atomic_store_n (&go_on, true, __ATOMIC_RELEASE);
+  frame_check (&next, "alone again");
+  pp_job_unref (&job);
+  frame_clear (&next);
+  frame_clear (&last);
+  pp_device_close (&device);
+}
+
 /* An urgent frame that is alone and not too small goes in two bands. */
 static void
 test_bands (void)
@@ -671,7 +713,7 @@ main (int argc, char **argv)
     test_times, test_after, test_ended_before_done, test_close_in_flight,
     test_free_after, test_padding, test_several_devices, test_ways_up,
     test_close_keeps_nothing, test_shared_tracks, test_after_on_one_track,
-    test_bands, test_cycles };
+    test_bands, test_alone_again, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 
