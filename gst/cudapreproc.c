@@ -554,6 +554,12 @@ gst_cuda_preproc_query (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
+  /* GStreamer hands these to a pad that is shut down, too; the base class would
+   * then negotiate anew, beside stop, and keep what it got for good. Shutting
+   * down waits for who is inside: both hold the stream lock. */
+  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query) &&
+      !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
+    return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
     gst_pp_held_drain (&self->held);
     /* Upstream wants its buffers back. */

@@ -199,6 +199,8 @@ main (int argc, char **argv)
     .only = -1,
   };
   parse (argc, argv, &options);
+  /* What was found is not lost when a long run is stopped. */
+  setvbuf (stdout, NULL, _IOLBF, 0);
   printf ("seed %llu\n", (unsigned long long) options.seed);
   if (options.self_test)
     return self_test (&options);

@@ -118,6 +118,44 @@ GST_START_TEST (test_null_after_the_end) {
 }
 GST_END_TEST
 
+/* Upstream still runs where a pad shuts down. Its queries come here while it
+ * does: before it has stopped, and after, when its caps are still there. */
+static GstPadActivateModeFunction shut_down;
+
+static gboolean
+query_and_shut_down (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  g_autoptr (GstCaps) caps = gst_pad_get_current_caps (pad);
+  g_autoptr (GstPad) src =
+      gst_element_get_static_pad (GST_ELEMENT (parent), "src");
+
+  for (guint after = 0; after < 2; after++) {
+    g_autoptr (GstQuery) allocation = gst_query_new_allocation (caps, TRUE);
+    g_autoptr (GstQuery) drain = gst_query_new_drain ();
+    gst_pad_mark_reconfigure (src);
+    fail_if (gst_pad_query (pad, allocation));
+    fail_if (gst_pad_query (pad, drain));
+    if (after == 0)
+      fail_unless (shut_down (pad, parent, mode, active));
+  }
+  return TRUE;
+}
+
+GST_START_TEST (test_queries_while_shutting_down) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "async-depth=4", &info);
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (h->element, "sink");
+
+  test_push_number (h, &info, 1);
+  shut_down = GST_PAD_ACTIVATEMODEFUNC (sink);
+  gst_pad_set_activatemode_function (sink, query_and_shut_down);
+  fail_unless (gst_pad_set_active (sink, FALSE));
+  gst_pad_set_activatemode_function (sink, shut_down);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* The same element again, also with what may be set in between. */
 GST_START_TEST (test_states_again) {
   static const GstState lowest[] = { GST_STATE_PAUSED, GST_STATE_READY,
@@ -289,6 +327,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_seeks);
   test_add (tcase, test_null_at_any_time);
   test_add (tcase, test_null_after_the_end);
+  test_add (tcase, test_queries_while_shutting_down);
   test_add (tcase, test_states_again);
   test_add (tcase, test_device_name);
   test_add (tcase, test_device_that_does_not_open);
