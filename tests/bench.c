@@ -168,6 +168,11 @@ bench_list (const BenchRun *run, const gchar *title, const BenchJob *list,
       "moved", "engine", "pipeline", "/ whole", "/ moved");
   for (guint j = 0; j < length; j++) {
     BenchGroup group = { bench_job_name (&list[j]), { 0 } };
+
+    if (run->only != NULL && strstr (group.name, run->only) == NULL) {
+      g_free (group.name);
+      continue;
+    }
     const BenchResult engine =
         bench_engine (run, &list[j], BENCH_MAX_STREAMS, BENCH_OVERLAPPED);
     const BenchResult pipeline = bench_pipeline (run, &list[j], 0, FALSE, 1);
@@ -283,7 +288,7 @@ bench_sets (const BenchRun *run, const gchar *sets, const gchar *chart)
 int
 main (int argc, char **argv)
 {
-  gchar *backend = NULL, *sets = NULL, *chart = NULL;
+  gchar *backend = NULL, *sets = NULL, *only = NULL, *chart = NULL;
   gint frames = 1000;
   const GOptionEntry entries[] = {
     { "backend", 0, 0, G_OPTION_ARG_STRING, &backend, "cuda (default) or cpu",
@@ -292,6 +297,8 @@ main (int argc, char **argv)
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
         "of streams, classic, jobs, sizes, latency, elements, or all; or opencv",
         "A,B" },
+    { "only", 0, 0, G_OPTION_ARG_STRING, &only,
+        "jobs and sizes with this in their names", "TEXT" },
     { "chart", 0, 0, G_OPTION_ARG_STRING, &chart,
         "write the jobs and sizes as an SVG picture", "FILE" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
@@ -310,7 +317,7 @@ main (int argc, char **argv)
 
   const BenchRun run = { g_strcmp0 (backend, "cpu") == 0 ? PP_BACKEND_CPU
                                                          : PP_BACKEND_CUDA,
-    g_strcmp0 (backend, "cpu") == 0 ? "cpu" : "cuda", frames };
+    g_strcmp0 (backend, "cpu") == 0 ? "cpu" : "cuda", frames, only };
   pp_device *device = pp_device_open (
       run.backend, -1, &(pp_device_options){ .streams = 1 }, &failure);
   if (device == NULL) {
@@ -325,6 +332,7 @@ main (int argc, char **argv)
   bench_sets (&run, sets != NULL ? sets : "streams,jobs", chart);
   g_free (backend);
   g_free (sets);
+  g_free (only);
   g_free (chart);
   return 0;
 }

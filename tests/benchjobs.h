@@ -31,6 +31,7 @@ typedef struct {
   pp_backend_id backend;
   const gchar *backend_name;
   gint frames;
+  const gchar *only; /* of the lists, those with this in their names; or NULL */
 } BenchRun;
 
 /* A failure here is a broken machine or build, not a result: says so and exits. */
