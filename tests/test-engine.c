@@ -704,24 +704,51 @@ test_cycles (void)
       count_resources (DESCRIPTORS));
 }
 
+static const struct {
+  const char *name;
+  void (*run) (void);
+} tests[] = {
+  { "arguments", test_arguments },
+  { "round_robin", test_round_robin },
+  { "times", test_times },
+  { "after", test_after },
+  { "ended_before_done", test_ended_before_done },
+  { "close_in_flight", test_close_in_flight },
+  { "free_after", test_free_after },
+  { "padding", test_padding },
+  { "several_devices", test_several_devices },
+  { "ways_up", test_ways_up },
+  { "close_keeps_nothing", test_close_keeps_nothing },
+  { "shared_tracks", test_shared_tracks },
+  { "after_on_one_track", test_after_on_one_track },
+  { "bands", test_bands },
+  { "alone_again", test_alone_again },
+  { "cycles", test_cycles },
+};
+
+/* All, or those that the command line names behind the backend. */
+static bool
+is_wanted (const char *name, int argc, char **argv)
+{
+  for (int a = 2; a < argc; a++)
+    if (strcmp (argv[a], name) == 0)
+      return true;
+  return argc == 2;
+}
+
 int
 main (int argc, char **argv)
 {
   static const pp_backend *const backends[] = { &pp_backend_cpu,
     &pp_backend_cuda, &fake_backend };
-  static void (*const tests[]) (void) = { test_arguments, test_round_robin,
-    test_times, test_after, test_ended_before_done, test_close_in_flight,
-    test_free_after, test_padding, test_several_devices, test_ways_up,
-    test_close_keeps_nothing, test_shared_tracks, test_after_on_one_track,
-    test_bands, test_alone_again, test_cycles };
   pp_error error = { 0 };
   int which = -1;
 
   for (int b = 0; b < LENGTH (backends); b++)
-    if (argc == 2 && strcmp (argv[1], backends[b]->name) == 0)
+    if (argc >= 2 && strcmp (argv[1], backends[b]->name) == 0)
       which = b;
   if (which < 0) {
-    fprintf (stderr, "usage: %s cpu|cuda|fake\n", argv[0]);
+    fprintf (stderr, "usage: %s cpu|cuda|fake [TEST...]\n", argv[0]);
     return 2;
   }
   backend = backends[which];
@@ -733,7 +760,11 @@ main (int argc, char **argv)
   }
   printf ("%s\n", pp_device_name (device));
   pp_device_close (&device);
+  setvbuf (stdout, NULL, _IOLBF, 0);
   for (int t = 0; t < LENGTH (tests); t++)
-    tests[t]();
+    if (is_wanted (tests[t].name, argc, argv)) {
+      printf ("%s\n", tests[t].name);
+      tests[t].run ();
+    }
   return expect_end ();
 }
