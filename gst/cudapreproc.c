@@ -434,6 +434,11 @@ gst_cuda_preproc_set_caps (
     post_fault (self, fault, reason);
     return FALSE;
   }
+  if (pp_device_streams_in_use (self->device) <
+      pp_device_streams (self->device))
+    GST_WARNING_OBJECT (self, "There is device memory for %d of %d streams",
+        pp_device_streams_in_use (self->device),
+        pp_device_streams (self->device));
   self->warned = self->warned ||
       gst_pp_settings_warn (
           GST_ELEMENT_CAST (self), &self->plans.settings, &self->plans.tensor);
@@ -784,7 +789,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_settings_init (&self->settings);
   gst_pp_plan_cache_init (&self->plans);
   gst_pp_error_gate_init (&self->errors);
-  self->monitor = gst_pp_monitor_new ();
+  self->monitor = gst_pp_monitor_new (self);
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);

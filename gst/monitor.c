@@ -2,17 +2,23 @@
 
 #include "monitor.h"
 
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
+#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+
 struct _GstPpMonitor {
-  GMutex lock; /* guards all */
+  gpointer element; /* whose frames these are; not a reference */
+  GMutex lock;      /* guards the rest */
+  gboolean streams_decided;
   GstPpStats stats;
   GstPpTimeline *timeline; /* NULL: none is wanted */
 };
 
 GstPpMonitor *
-gst_pp_monitor_new (void)
+gst_pp_monitor_new (gpointer element)
 {
   GstPpMonitor *monitor = g_new0 (GstPpMonitor, 1);
 
+  monitor->element = element;
   g_mutex_init (&monitor->lock);
   return monitor;
 }
@@ -30,6 +36,7 @@ gst_pp_monitor_reset (GstPpMonitor *monitor, pp_device *device)
 {
   g_mutex_lock (&monitor->lock);
   gst_pp_stats_init (&monitor->stats, device);
+  monitor->streams_decided = FALSE;
   g_clear_pointer (&monitor->timeline, gst_pp_timeline_free);
   g_mutex_unlock (&monitor->lock);
 }
@@ -57,6 +64,11 @@ gst_pp_monitor_add (
 
   g_mutex_lock (&monitor->lock);
   gst_pp_stats_add (&monitor->stats, info, &frame->spent, latency);
+  if (info->streams_decided && !monitor->streams_decided)
+    GST_DEBUG_OBJECT (monitor->element,
+        "stage times: %d streams from frame %" G_GUINT64_FORMAT " on",
+        info->streams_in_use, info->sequence);
+  monitor->streams_decided = info->streams_decided;
   if (monitor->timeline != NULL)
     gst_pp_timeline_add (monitor->timeline, info);
   g_mutex_unlock (&monitor->lock);

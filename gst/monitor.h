@@ -16,7 +16,8 @@ G_BEGIN_DECLS
 /* Any thread. */
 typedef struct _GstPpMonitor GstPpMonitor;
 
-GstPpMonitor *gst_pp_monitor_new (void);
+/* element: that of the debug log, longer there than the monitor. */
+GstPpMonitor *gst_pp_monitor_new (gpointer element);
 void gst_pp_monitor_free (GstPpMonitor *monitor);
 
 /* Counts from zero the frames that will go through device, without a timeline.

@@ -114,8 +114,8 @@ gst_pp_plan_cache_reserve (
     now = gst_pp_plan_cache_find (
         cache, frame.width, frame.height, &frame, fault, reason);
   const gboolean reserved = now != NULL &&
-      pp_device_reserve (device, whole, &error) == PP_OK &&
-      pp_device_reserve (device, now, &error) == PP_OK;
+      pp_device_reserve (device, now, &error) == PP_OK &&
+      pp_device_reserve (device, whole, &error) == PP_OK;
   if (now != NULL && !reserved) {
     *fault = gst_pp_fault_from_status (error.status);
     *reason = g_strdup (error.text);

@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
-
 static const gchar *const time_names[GST_PP_STATS_TIMES] = {
   [GST_PP_STAGE_UPLOAD] = "upload",
   [GST_PP_STAGE_KERNEL] = "kernel",
@@ -113,9 +110,6 @@ gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
   add_load (stats, info, edge, spent, latency);
   stats->last_done = MAX (stats->last_done, times->done);
   stats->frames++;
-  if (stats->streams != info->streams_in_use)
-    GST_DEBUG ("frame %" G_GUINT64_FORMAT ": %d streams, %d before",
-        info->sequence, info->streams_in_use, stats->streams);
   stats->streams = info->streams_in_use;
   stats->bytes_up += info->bytes_up;
   stats->bytes_down += info->bytes_down;

@@ -47,7 +47,7 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
   pp_arena *arena = calloc (1, sizeof *arena);
 
   if (arena == NULL) {
-    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *arena);
+    pp_fail_memory (error, "calloc", sizeof *arena);
     return NULL;
   }
   if (backend->open (index, &arena->context, error) != PP_OK) {

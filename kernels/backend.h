@@ -155,6 +155,10 @@ __attribute__ ((format (printf, 3, 4)))
 #endif
 pp_status
 pp_fail (pp_error *error, pp_status status, const char *format, ...);
+/* PP_NO_MEMORY, with what was asked of a call and what the machine has left. */
+pp_status pp_fail_memory (pp_error *error, const char *call, size_t size);
+/* What programs could still get, in bytes; 0 where that is not known. */
+size_t pp_available_memory (void);
 
 #ifdef __cplusplus
 }

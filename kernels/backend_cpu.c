@@ -60,8 +60,7 @@ event_create (pp_context *context, pp_event **event, pp_error *error)
   (void) context;
   *event = calloc (1, sizeof **event);
   if (*event == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof **event);
+    return pp_fail_memory (error, "calloc", sizeof **event);
   pthread_mutex_init (&(*event)->lock, NULL);
   pthread_cond_init (&(*event)->cond, NULL);
   return PP_OK;
@@ -211,8 +210,7 @@ stream_create (pp_context *context, pp_stream **address, pp_error *error)
 
   (void) context;
   if (stream == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *stream);
+    return pp_fail_memory (error, "calloc", sizeof *stream);
   pthread_mutex_init (&stream->lock, NULL);
   pthread_cond_init (&stream->changed, NULL);
   const int code = pthread_create (&stream->thread, NULL, worker, stream);
@@ -294,8 +292,7 @@ open_cpu (int index, pp_context **context, pp_error *error)
         "device %d does not exist, the CPU is device 0", index);
   *context = calloc (1, sizeof **context);
   if (*context == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof **context);
+    return pp_fail_memory (error, "calloc", sizeof **context);
   return PP_OK;
 }
 
@@ -334,7 +331,7 @@ host_alloc (pp_context *context, size_t size, pp_error *error)
 
   (void) context;
   if (posix_memalign (&memory, BLOCK_ALIGNMENT, size) != 0) {
-    pp_fail (error, PP_NO_MEMORY, "posix_memalign of %zu bytes failed", size);
+    pp_fail_memory (error, "posix_memalign", size);
     return NULL;
   }
   return memory;

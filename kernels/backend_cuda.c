@@ -56,8 +56,7 @@ stream_create (pp_context *context, pp_stream **address, pp_error *error)
 
   *address = NULL;
   if (stream == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *stream);
+    return pp_fail_memory (error, "calloc", sizeof *stream);
   stream->context = context;
   const cudaError_t code =
       cudaStreamCreateWithFlags (&stream->stream, cudaStreamNonBlocking);
@@ -90,8 +89,7 @@ event_create (pp_context *context, pp_event **address, pp_error *error)
 
   *address = NULL;
   if (event == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *event);
+    return pp_fail_memory (error, "calloc", sizeof *event);
   event->context = context;
   const cudaError_t code =
       cudaEventCreateWithFlags (&event->event, cudaEventDefault);

@@ -302,8 +302,7 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
 
   *address = NULL;
   if (context == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *context);
+    return pp_fail_memory (error, "calloc", sizeof *context);
   context->pid = getpid ();
   __atomic_fetch_add (&open_contexts, 1, __ATOMIC_RELAXED);
   pp_status status = PP_OK;
@@ -337,8 +336,10 @@ pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error)
   if (code == cudaSuccess)
     return memory;
   pp_fail (error, PP_NO_MEMORY,
-      "cudaHostAlloc of %zu bytes for device %d (%s): %s", size, context->index,
-      context->name, pp_cuda_reason (code));
+      "cudaHostAlloc of %zu bytes for device %d (%s), the machine has %zu "
+      "available: %s",
+      size, context->index, context->name, pp_available_memory (),
+      pp_cuda_reason (code));
   return NULL;
 }
 

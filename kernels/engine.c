@@ -147,7 +147,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
 
   pp_device *device = calloc (1, sizeof *device);
   if (device == NULL) {
-    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *device);
+    pp_fail_memory (error, "calloc", sizeof *device);
     return NULL;
   }
   device->backend = backend;
@@ -158,7 +158,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
   pthread_cond_init (&device->changed, NULL);
   pthread_cond_init (&device->staging.work, NULL);
   apply_options (device, options);
-  pp_streams_reset (device);
+  pp_streams_reset (device, device->n_streams);
   count_polling (device);
 
   device->arena = pp_arena_new (device->backend, index, error);
@@ -286,26 +286,42 @@ pp_device_drain (pp_device *device, pp_error *error)
   return pp_device_error (device, error);
 }
 
+/* On all streams; where their number is automatic, on as many as there is memory
+ * for. */
+static pp_status
+reserve_streams (
+    pp_device *device, const pp_plan *plan, int *most, pp_error *error)
+{
+  for (int s = 0; s < device->n_streams; s++) {
+    pthread_mutex_lock (&device->track[s]->turn);
+    const pp_status status = pp_lane_reserve (device, s, plan, error);
+    pthread_mutex_unlock (&device->track[s]->turn);
+    if (status == PP_NO_MEMORY && device->streams.automatic && s > 0) {
+      *most = s;
+      break;
+    }
+    if (status != PP_OK)
+      return status;
+  }
+  return PP_OK;
+}
+
 pp_status
 pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
 {
   const pp_backend *backend = device->backend;
+  int most = device->n_streams;
   pp_status status = pp_device_drain (device, error);
 
   if (status == PP_OK)
     status = backend->enter (device->context, error);
   if (status != PP_OK)
     return status;
-  pp_streams_reset (device);
   status = backend->prepare (device->context, plan, error);
-  for (int s = 0; s < device->n_streams && status == PP_OK; s++) {
-    if (backend->unified)
-      break;
-    pthread_mutex_lock (&device->track[s]->turn);
-    status = pp_lane_reserve (device, s, plan, error);
-    pthread_mutex_unlock (&device->track[s]->turn);
-  }
+  if (status == PP_OK && !backend->unified)
+    status = reserve_streams (device, plan, &most, error);
   backend->leave (device->context);
+  pp_streams_reset (device, most);
   return status;
 }
 
@@ -375,7 +391,7 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 
   pp_job *job = pp_job_new (device, task);
   if (job == NULL) {
-    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *job);
+    pp_fail_memory (error, "calloc", sizeof *job);
     return NULL;
   }
   job->info.sequence = device->sequence++;

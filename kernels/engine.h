@@ -99,8 +99,10 @@ struct pp_staging {
 struct pp_streams {
   /* Under the device's lock. */
   int in_use, next;
+  bool decided; /* in_use, by stage times */
   /* The completion thread's, or pp_device_reserve's when no job is there. */
   bool automatic;
+  int most;                   /* that have room for the plan */
   int measured;               /* jobs */
   double shortest[PP_STAGES]; /* of them, by the event that ends the stage */
 };
@@ -154,9 +156,9 @@ void pp_staging_stop (pp_device *device);
 /* Queues the jobs that are ready and have none before them that is not. */
 void pp_queue_ready (pp_device *device);
 
-/* Streams in use: all of them, until enough jobs are measured. No job is there.
+/* Streams in use: most of them, until enough jobs are measured. No job is there.
  */
-void pp_streams_reset (pp_device *device);
+void pp_streams_reset (pp_device *device, int most);
 /* The next job's stream. With the device's lock held. */
 void pp_streams_take (pp_device *device, pp_job_info *info);
 /* By the completion thread, with a job that ended well. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The one function that makes an error.
+ * What makes an error.
  */
 #include "backend.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 pp_status
 pp_fail (pp_error *error, pp_status status, const char *format, ...)
@@ -19,4 +23,28 @@ pp_fail (pp_error *error, pp_status status, const char *format, ...)
     va_end (arguments);
   }
   return status;
+}
+
+/* Without stdio, which would allocate. */
+size_t
+pp_available_memory (void)
+{
+  static const char name[] = "MemAvailable:";
+  char text[512] = "";
+  const int file = open ("/proc/meminfo", O_RDONLY | O_CLOEXEC);
+
+  if (file < 0)
+    return 0;
+  const ssize_t length = read (file, text, sizeof text - 1);
+  close (file);
+  const char *line = length > 0 ? strstr (text, name) : NULL;
+  return line != NULL ? strtoull (line + sizeof name - 1, NULL, 10) * 1024 : 0;
+}
+
+pp_status
+pp_fail_memory (pp_error *error, const char *call, size_t size)
+{
+  return pp_fail (error, PP_NO_MEMORY,
+      "%s of %zu bytes failed, the machine has %zu available", call, size,
+      pp_available_memory ());
 }

@@ -292,7 +292,7 @@ pp_plan_new (const pp_spec *spec, const pp_format *format,
   pp_plan *plan = calloc (1, sizeof *plan);
 
   if (!plan) {
-    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *plan);
+    pp_fail_memory (error, "calloc", sizeof *plan);
     return NULL;
   }
   plan->references = 1;

@@ -275,7 +275,8 @@ int pp_device_useful_jobs (const pp_device *device);
 pp_arena *pp_device_arena (pp_device *device);
 /* Makes room for jobs of plan on every stream and loads what they run, so that
  * no later pp_submit of this plan, or of one that needs less, allocates, but for
- * staging. Automatic streams are decided anew. Waits for all jobs. */
+ * staging. Automatic streams are decided anew; where device memory is not enough
+ * for all of them, those with room are used. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
 /* Waits until every job ended and its callbacks returned. Returns the device's
@@ -303,6 +304,8 @@ typedef struct pp_job_info {
   uint64_t sequence;  /* 0 for the device's first job */
   int stream;         /* from 0, less than streams_in_use */
   int streams_in_use; /* when it was submitted */
+  bool
+      streams_decided; /* automatic ones: by the stage times of jobs before it */
   pp_times times;
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */

@@ -24,7 +24,7 @@ int
 pp_streams_choose (const double length[PP_STAGES], int most)
 {
   double sum = 0, longest = 0;
-  int n = FEWEST_STREAMS;
+  int n = most < FEWEST_STREAMS ? most : FEWEST_STREAMS;
 
   for (int s = PP_STAGE_UPLOADED; s < PP_STAGES; s++) {
     sum += length[s] + GAP;
@@ -37,13 +37,15 @@ pp_streams_choose (const double length[PP_STAGES], int most)
 }
 
 void
-pp_streams_reset (pp_device *device)
+pp_streams_reset (pp_device *device, int most)
 {
   struct pp_streams *streams = &device->streams;
 
   streams->measured = 0;
+  streams->most = most;
   pthread_mutex_lock (&device->lock);
-  streams->in_use = device->n_streams;
+  streams->in_use = most;
+  streams->decided = false;
   pthread_mutex_unlock (&device->lock);
 }
 
@@ -56,6 +58,7 @@ pp_streams_take (pp_device *device, pp_job_info *info)
     streams->next = 0;
   info->stream = streams->next++;
   info->streams_in_use = streams->in_use;
+  info->streams_decided = streams->decided;
 }
 
 /* On streams that are all busy a stage's time is mostly waiting for the other
@@ -79,9 +82,10 @@ pp_streams_measure (pp_device *device, const pp_times *times)
   if (++streams->measured < MEASURED_JOBS)
     return;
 
-  const int chosen = pp_streams_choose (streams->shortest, device->n_streams);
+  const int chosen = pp_streams_choose (streams->shortest, streams->most);
   pthread_mutex_lock (&device->lock);
   streams->in_use = chosen;
+  streams->decided = true;
   pthread_mutex_unlock (&device->lock);
 }
 

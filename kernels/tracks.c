@@ -90,7 +90,7 @@ make (pp_arena *arena, const pp_backend *backend, int index, pp_error *error)
   pp_track *track = calloc (1, sizeof *track);
 
   if (track == NULL) {
-    pp_fail (error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *track);
+    pp_fail_memory (error, "calloc", sizeof *track);
     return NULL;
   }
   track->backend = backend;

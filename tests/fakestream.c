@@ -49,8 +49,7 @@ fake_event_create (pp_event **event, pp_error *error)
 {
   *event = calloc (1, sizeof **event);
   if (*event == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof **event);
+    return pp_fail_memory (error, "calloc", sizeof **event);
   pthread_mutex_init (&(*event)->lock, NULL);
   pthread_cond_init (&(*event)->cond, NULL);
   return PP_OK;
@@ -229,8 +228,7 @@ fake_stream_create (pp_stream **address, pp_error *error)
   pp_stream *stream = calloc (1, sizeof *stream);
 
   if (stream == NULL)
-    return pp_fail (
-        error, PP_NO_MEMORY, "calloc of %zu bytes failed", sizeof *stream);
+    return pp_fail_memory (error, "calloc", sizeof *stream);
   pthread_mutex_init (&stream->lock, NULL);
   pthread_cond_init (&stream->changed, NULL);
   const int code =

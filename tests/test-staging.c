@@ -410,13 +410,64 @@ test_automatic_streams (void)
   pp_device_close (&device);
 }
 
+/* What the nth allocation of device memory and all later ones fail for. */
+static void
+check_room (int streams, int nth, int wanted)
+{
+  pp_device *device = open_device (streams, 0);
+  pp_error error = { 0 };
+  struct frame frame;
+
+  make_frame (&frame, device, 1);
+  fake_fail (FAKE_DEVICE_ALLOC, nth, true);
+  const pp_status status = pp_device_reserve (device, frame.plan, &error);
+  const int in_use = pp_device_streams_in_use (device);
+  EXPECT (
+      wanted > 0 ? status == PP_OK && in_use == wanted : status == PP_NO_MEMORY,
+      "%d streams, allocation %d: status %d, %d in use: %s", streams, nth,
+      (int) status, in_use, error.text);
+  for (int i = 0; i < 100 && wanted > 0; i++) {
+    struct frame next;
+    make_frame (&next, device, 1);
+    frame_submit (&next, device, 3);
+    frame_check (&next, "fewer streams");
+    EXPECT (next.info.stream < wanted, "job %d on stream %d of %d", i,
+        next.info.stream, wanted);
+    frame_clear (&next);
+  }
+  fake_fail (FAKE_DEVICE_ALLOC, 0, false);
+  /* none is lost for good */
+  EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK &&
+          pp_device_streams_in_use (device) == pp_device_streams (device),
+      "%d in use with memory", pp_device_streams_in_use (device));
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
+/* Where device memory ends, automatic streams are those that have room; streams
+ * that were asked for are not given up in silence. */
+static void
+test_fewer_streams (void)
+{
+  enum {
+    BLOCKS = 3 /* of a stream: source, tensor, tables */
+  };
+
+  for (int nth = 1; nth <= 4 * BLOCKS; nth++) {
+    check_room (0, nth, (nth - 1) / BLOCKS);
+    check_room (4, nth, 0);
+  }
+  check_room (0, 4 * BLOCKS + 1, 4);
+  check_room (4, 4 * BLOCKS + 1, 4);
+}
+
 int
 main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
     test_after, test_threads, test_room, test_no_memory, test_first_error,
     test_useful_jobs, test_reserve_between_jobs, test_fork, test_choice,
-    test_automatic_streams };
+    test_automatic_streams, test_fewer_streams };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
