@@ -51,6 +51,7 @@ struct _GstCudaPreproc {
   guint serial;           /* counts changes of settings */
   GstClockTime held_back; /* what async-depth adds to the latency */
   gchar *device_name;     /* of the device; owned */
+  GstBufferPool *pool;    /* of tensors, that the base class uses; or NULL */
 
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
@@ -151,6 +152,16 @@ device_is_current (GstCudaPreproc *self)
   GST_OBJECT_UNLOCK (self);
   return self->device != NULL && same &&
       pp_device_error (self->device, NULL) == PP_OK;
+}
+
+/* One that is what was asked for and has not failed. While the pads are shut. */
+static gboolean
+refresh_device (GstCudaPreproc *self)
+{
+  if (device_is_current (self))
+    return TRUE;
+  close_device (self);
+  return open_device (self);
 }
 
 /* Takes over what was set since the last frame, as a whole. */
@@ -456,26 +467,45 @@ gst_cuda_preproc_propose_allocation (
       query, self->allocator, MIN (inputs, MAX_INPUTS));
 }
 
+/* Takes the reference; NULL: there is none any more. */
+static void
+take_pool (GstCudaPreproc *self, GstBufferPool *pool)
+{
+  GST_OBJECT_LOCK (self);
+  GstBufferPool *before = self->pool;
+  self->pool = pool;
+  GST_OBJECT_UNLOCK (self);
+  gst_clear_object (&before);
+}
+
 /* Always our own pool: completion travels with its memory. */
 static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  GstBufferPool *pool = NULL;
   pp_error error;
 
-  if (gst_pp_decide_allocation (query, self->device, &self->plans.tensor,
-          self->depth + (guint) pp_device_streams (self->device), &error))
-    return TRUE;
-  post_engine_error (self, &error);
-  return FALSE;
+  if (!gst_pp_decide_allocation (query, self->device, &self->plans.tensor,
+          self->depth + (guint) pp_device_streams (self->device), &error)) {
+    post_engine_error (self, &error);
+    return FALSE;
+  }
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
+  take_pool (self, pool);
+  return TRUE;
 }
 
-/* Nothing waits for a buffer of ours, but whoever asks for one must know. */
+/* Nothing waits for a buffer of ours, but whoever asks for one must know. Any
+ * thread: the base class gives its pool without a lock, which is no good beside
+ * the streaming thread, that may be replacing it. */
 static void
 set_flushing (GstCudaPreproc *self, gboolean flushing)
 {
+  GST_OBJECT_LOCK (self);
   g_autoptr (GstBufferPool) pool =
-      gst_base_transform_get_buffer_pool (GST_BASE_TRANSFORM (self));
+      self->pool != NULL ? gst_object_ref (self->pool) : NULL;
+  GST_OBJECT_UNLOCK (self);
 
   if (pool != NULL)
     gst_buffer_pool_set_flushing (pool, flushing);
@@ -608,13 +638,9 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  gst_pp_error_gate_open (&self->errors);
+  if (self->device == NULL) /* pads that someone activated below READY */
+    return FALSE;
   self->warned = FALSE;
-  if (!device_is_current (self)) {
-    close_device (self);
-    if (!open_device (self))
-      return FALSE;
-  }
   GST_OBJECT_LOCK (self);
   self->held_back = 0;
   GST_OBJECT_UNLOCK (self);
@@ -630,6 +656,7 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
   pp_device_drain (self->device, NULL);
   gst_pp_held_flush (&self->held);
   gst_pp_plan_cache_clear (&self->plans);
+  take_pool (self, NULL);
   write_timeline (self);
   return TRUE;
 }
@@ -639,9 +666,11 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY) {
+  /* The device is there before the pads open: data may come before start. */
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
+      transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_pp_error_gate_open (&self->errors);
-    if (!open_device (self))
+    if (!refresh_device (self))
       return GST_STATE_CHANGE_FAILURE;
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->monitor);
@@ -718,6 +747,7 @@ gst_cuda_preproc_finalize (GObject *object)
   gst_pp_monitor_free (self->monitor);
   gst_pp_error_gate_clear (&self->errors);
   g_free (self->device_name);
+  gst_clear_object (&self->pool);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 

@@ -181,7 +181,7 @@ now (void)
 static pp_status
 event_wait (pp_event *event, bool alone, pp_error *error)
 {
-  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_contexts ();
+  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
   const double start = now ();
 
   for (;;) {

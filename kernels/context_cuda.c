@@ -216,19 +216,31 @@ pp_cuda_leave (pp_context *context)
   pp_exit_gate_leave ();
 }
 
+/* Atomic. */
+static int attached;
+
+int
+pp_cuda_attached (void)
+{
+  return __atomic_load_n (&attached, __ATOMIC_RELAXED);
+}
+
 pp_status
 pp_cuda_attach (pp_context *context, pp_error *error)
 {
   const pp_status status = pp_cuda_enter (context, error);
 
-  if (status == PP_OK)
+  if (status == PP_OK) {
     pp_exit_gate_leave ();
+    __atomic_fetch_add (&attached, 1, __ATOMIC_RELAXED);
+  }
   return status;
 }
 
 void
 pp_cuda_detach (pp_context *context)
 {
+  __atomic_fetch_sub (&attached, 1, __ATOMIC_RELAXED);
   if (!pp_exit_gate_enter ())
     return;
   pp_cuda_leave (context);
@@ -253,15 +265,6 @@ probe (pp_context *context, pp_error *error)
   return status;
 }
 
-/* Atomic. */
-static int open_contexts;
-
-int
-pp_cuda_contexts (void)
-{
-  return __atomic_load_n (&open_contexts, __ATOMIC_RELAXED);
-}
-
 void
 pp_cuda_close (pp_context **address)
 {
@@ -270,7 +273,6 @@ pp_cuda_close (pp_context **address)
   *address = NULL;
   if (context == NULL)
     return;
-  __atomic_fetch_sub (&open_contexts, 1, __ATOMIC_RELAXED);
   if (context->primary != NULL && getpid () == context->pid &&
       pp_exit_gate_enter ()) {
     context->driver.release (context->device);
@@ -304,7 +306,6 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   if (context == NULL)
     return pp_fail_memory (error, "calloc", sizeof *context);
   context->pid = getpid ();
-  __atomic_fetch_add (&open_contexts, 1, __ATOMIC_RELAXED);
   pp_status status = PP_OK;
   if (pp_exit_gate_enter ()) {
     status = bring_up (context, index, error);

@@ -44,13 +44,13 @@ pp_status pp_cuda_check (const pp_context *context, cudaError_t code,
 
 pp_status pp_cuda_open (int index, pp_context **context, pp_error *error);
 void pp_cuda_close (pp_context **context);
-/* How many are open in this process. */
-int pp_cuda_contexts (void);
 void pp_cuda_describe (const pp_context *context, char *text, size_t size);
 pp_status pp_cuda_enter (pp_context *context, pp_error *error);
 void pp_cuda_leave (pp_context *context);
 pp_status pp_cuda_attach (pp_context *context, pp_error *error);
 void pp_cuda_detach (pp_context *context);
+/* Threads of the process that are: one a device. */
+int pp_cuda_attached (void);
 void *pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error);
 void pp_cuda_host_free (pp_context *context, void *memory);
 void *pp_cuda_device_alloc (pp_context *context, size_t size, pp_error *error);

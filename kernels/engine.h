@@ -69,6 +69,7 @@ struct pp_job {
   pp_view source; /* the plan's rectangles: of the view, or where staged */
   bool input_released;
   bool in_two;    /* queued in two bands */
+  bool queued;    /* all of it */
   pp_error error; /* of staging or queueing; then of the job */
   pp_job_info info;
   int slot;

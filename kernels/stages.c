@@ -40,6 +40,12 @@ wait_for_other (pp_device *device, const pp_job *job, pp_error *error)
 
   if (other == NULL || pp_job_query (other))
     return PP_OK;
+  if (!other->queued) { /* its last event was never recorded */
+    pthread_mutex_lock (&other->lock);
+    *error = other->error;
+    pthread_mutex_unlock (&other->lock);
+    return error->status;
+  }
   return device->backend->stream_wait (device->track[job->info.stream]->stream,
       device->slot[other->slot].event[PP_STAGE_DONE], error);
 }

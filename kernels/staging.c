@@ -29,7 +29,7 @@ queue (pp_device *device, pp_job *job)
   if (job->error.status != PP_OK ||
       backend->enter (device->context, &job->error) != PP_OK)
     return;
-  pp_queue_stages (device, job, &job->error);
+  job->queued = pp_queue_stages (device, job, &job->error) == PP_OK;
   backend->leave (device->context);
 }
 

@@ -5,6 +5,8 @@
  * streams have under way at once does not fit into a GPU's cache: on an H200,
  * 64 elements with streams and buffers of their own reached 88 % of the rate of
  * one, and one element whose four streams took turns on more buffers fell alike.
+ * Buffers grow to what the largest job wanted; they are given back with the track,
+ * when the last device that has it closes.
  *
  * Not for unified backends: there a track is a worker thread, and a device's own.
  */

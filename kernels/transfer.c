@@ -30,11 +30,11 @@ grow (pp_device *device, void **memory, size_t *size, size_t needed,
 {
   if (*size >= needed)
     return PP_OK;
-  device->backend->device_free (device->context, *memory);
-  *size = 0;
-  *memory = device->backend->device_alloc (device->context, needed, error);
-  if (*memory == NULL)
+  void *larger = device->backend->device_alloc (device->context, needed, error);
+  if (larger == NULL) /* what other devices work in stays */
     return PP_NO_MEMORY;
+  device->backend->device_free (device->context, *memory);
+  *memory = larger;
   *size = needed;
   return PP_OK;
 }

@@ -156,6 +156,40 @@ GST_START_TEST (test_queries_while_shutting_down) {
 }
 GST_END_TEST
 
+/* Data can come as soon as a pad is active, which is before the element starts:
+ * the device is there already, and as it was set in READY. */
+static GstPadActivateModeFunction start_up;
+
+static gboolean
+look_and_start_up (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstStructure *stats = NULL;
+  gint streams = 0;
+
+  if (active) {
+    g_object_get (parent, "stats", &stats, NULL);
+    fail_unless (gst_structure_get_int (stats, "streams", &streams));
+    fail_unless_equals_int (streams, 3);
+    gst_structure_free (stats);
+  }
+  return start_up (pad, parent, mode, active);
+}
+
+GST_START_TEST (test_device_before_pads) {
+  GstElement *pipeline = test_launch (__i__, SOURCE ELEMENT "! fakesink");
+  GstElement *element = test_element (pipeline, "pp");
+  g_autoptr (GstPad) sink = gst_element_get_static_pad (element, "sink");
+
+  test_set_state (pipeline, GST_STATE_READY);
+  g_object_set (element, "streams", 3, NULL);
+  start_up = GST_PAD_ACTIVATEMODEFUNC (sink);
+  gst_pad_set_activatemode_function (sink, look_and_start_up);
+  test_set_state (pipeline, GST_STATE_PAUSED);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 /* The same element again, also with what may be set in between. */
 GST_START_TEST (test_states_again) {
   static const GstState lowest[] = { GST_STATE_PAUSED, GST_STATE_READY,
@@ -328,6 +362,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_null_at_any_time);
   test_add (tcase, test_null_after_the_end);
   test_add (tcase, test_queries_while_shutting_down);
+  test_add (tcase, test_device_before_pads);
   test_add (tcase, test_states_again);
   test_add (tcase, test_device_name);
   test_add (tcase, test_device_that_does_not_open);

@@ -529,6 +529,37 @@ test_shared_tracks (void)
   }
 }
 
+/* What one device cannot get does not cost the others what they have. */
+static void
+test_failed_reservation (void)
+{
+  const pp_spec small = letterbox_spec (64, 64),
+                large = letterbox_spec (640, 640);
+  pp_device *device = open_device (4), *greedy = open_device (4);
+  struct frame frames[4], huge;
+
+  frame_init (
+      &huge, pp_device_arena (greedy), &large, rgb_format (640, 640), 0, 1);
+  for (int i = 0; i < LENGTH (frames); i++)
+    frame_init (&frames[i], pp_device_arena (device), &small,
+        rgb_format (64, 64), 0, (unsigned) i);
+  EXPECT (pp_device_reserve (device, frames[0].plan, NULL) == PP_OK, "reserve");
+  fake_fail (FAKE_DEVICE_ALLOC, 1, true);
+  EXPECT (backend != &fake_backend ||
+          pp_device_reserve (greedy, huge.plan, NULL) == PP_NO_MEMORY,
+      "memory that is not there was reserved");
+  for (int i = 0; i < LENGTH (frames); i++) {
+    frame_submit (&frames[i], device, 3);
+    frame_check (&frames[i], "beside a failed reservation");
+  }
+  fake_fail (FAKE_DEVICE_ALLOC, 0, false);
+  for (int i = 0; i < LENGTH (frames); i++)
+    frame_clear (&frames[i]);
+  frame_clear (&huge);
+  pp_device_close (&device);
+  pp_device_close (&greedy);
+}
+
 /* A job may come after one of another device that is behind it on their track. */
 static void
 test_after_on_one_track (void)
@@ -720,6 +751,7 @@ static const struct {
   { "ways_up", test_ways_up },
   { "close_keeps_nothing", test_close_keeps_nothing },
   { "shared_tracks", test_shared_tracks },
+  { "failed_reservation", test_failed_reservation },
   { "after_on_one_track", test_after_on_one_track },
   { "bands", test_bands },
   { "alone_again", test_alone_again },

@@ -410,6 +410,45 @@ test_automatic_streams (void)
   pp_device_close (&device);
 }
 
+/* A job that fails when all but its last event is queued, and one after it that
+ * writes the same tensor: that must not look well. */
+static void
+test_after_one_that_fails (void)
+{
+  enum {
+    RECORDS = 4 /* of a job */
+  };
+  const pp_spec spec = letterbox_spec (600, 600);
+
+  for (int round = 0; round < 50; round++) {
+    pp_device *device = open_device (2, 0);
+    struct frame first, second;
+    frame_init (
+        &first, pp_device_arena (device), &spec, rgb_format (16, 16), 0, 1);
+    frame_init (
+        &second, pp_device_arena (device), &spec, rgb_format (16, 16), 0, 2);
+    pp_device_reserve (device, first.plan, NULL);
+    pp_task task = frame_task (&second, 3);
+    task.tensor = first.tensor;
+    fake_hold (true);
+    fake_fail (FAKE_RECORD, RECORDS, false);
+    frame_submit (&first, device, 3);
+    task.after = first.job;
+    second.job = pp_submit (device, &task, NULL);
+    second.submitted++;
+    fake_hold (false);
+    const bool good =
+        second.job != NULL && pp_job_wait (second.job, NULL) == PP_OK;
+    pp_device_drain (device, NULL);
+    EXPECT (!good ||
+            memcmp (first.tensor, second.expected, second.tensor_size) == 0,
+        "round %d: the job after one that failed is wrong", round);
+    frame_clear (&second);
+    frame_clear (&first);
+    pp_device_close (&device);
+  }
+}
+
 /* What the nth allocation of device memory and all later ones fail for. */
 static void
 check_room (int streams, int nth, int wanted)
@@ -467,7 +506,7 @@ main (void)
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
     test_after, test_threads, test_room, test_no_memory, test_first_error,
     test_useful_jobs, test_reserve_between_jobs, test_fork, test_choice,
-    test_automatic_streams, test_fewer_streams };
+    test_automatic_streams, test_fewer_streams, test_after_one_that_fails };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
