@@ -161,8 +161,8 @@ bench_classic (const BenchRun *run)
 }
 
 static void
-bench_list (const BenchRun *run, const gchar *title, const BenchJob *list,
-    guint length, GArray *groups)
+bench_list (
+    const BenchRun *run, const gchar *title, const BenchJob *list, guint length)
 {
   g_print ("\n%s\n  %-45s %8s %8s %8s %8s %8s %8s\n", title, "", "whole",
       "moved", "engine", "pipeline", "/ whole", "/ moved");
@@ -186,8 +186,20 @@ bench_list (const BenchRun *run, const gchar *title, const BenchJob *list,
     group.value[0] = limits.whole.time;
     group.value[1] = limits.moved.time;
     group.value[2] = pipeline.time;
-    g_array_append_val (groups, group);
+    g_array_append_val (run->groups, group);
   }
+}
+
+static void
+bench_jobs (const BenchRun *run)
+{
+  bench_list (run, "jobs", jobs, G_N_ELEMENTS (jobs));
+}
+
+static void
+bench_sizes (const BenchRun *run)
+{
+  bench_list (run, "sizes", sizes, G_N_ELEMENTS (sizes));
 }
 
 /* One frame at a time, beside one waited-for pass of whole-frame copies: by the
@@ -246,49 +258,137 @@ bench_opencv (const BenchRun *run)
         bench_engine (run, &opencv_jobs[j], 2, BENCH_OVERLAPPED).time);
 }
 
+typedef struct {
+  const gchar *name;
+  void (*bench) (const BenchRun *run);
+  gboolean in_all;
+  gboolean takes_plugin; /* runs pipelines */
+} Set;
+
+/* In the order in which they run. */
+static const Set known_sets[] = {
+  { "streams", bench_streams, TRUE, TRUE },
+  { "classic", bench_classic, TRUE, FALSE },
+  { "jobs", bench_jobs, TRUE, TRUE },
+  { "sizes", bench_sizes, TRUE, TRUE },
+  { "latency", bench_latency, TRUE, TRUE },
+  { "elements", bench_elements, TRUE, TRUE },
+  { "opencv", bench_opencv, FALSE, FALSE },
+};
+
 static gboolean
-wants (const gchar *sets, const gchar *name)
+is_wanted (const Set *set, const gchar *const *wanted)
 {
-  return g_str_equal (sets, "all") || strstr (sets, name) != NULL;
+  return g_strv_contains (wanted, set->name) ||
+      (set->in_all && g_strv_contains (wanted, "all"));
+}
+
+static gboolean
+is_known (const gchar *name)
+{
+  for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
+    if (g_str_equal (name, known_sets[s].name))
+      return TRUE;
+  return g_str_equal (name, "all");
+}
+
+static gboolean
+check_sets (const gchar *const *wanted)
+{
+  guint w = 0;
+
+  while (wanted[w] != NULL && is_known (wanted[w]))
+    w++;
+  if (w > 0 && wanted[w] == NULL)
+    return TRUE;
+  g_printerr (
+      "--sets: there is no \"%s\", but", wanted[w] != NULL ? wanted[w] : "");
+  for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
+    g_printerr (" %s,", known_sets[s].name);
+  g_printerr (" and all, which is all of them but opencv\n");
+  return FALSE;
+}
+
+static gboolean
+check_plugin (const gchar *const *wanted)
+{
+  gboolean needed = FALSE;
+  GstElementFactory *factory = gst_element_factory_find ("cudapreproc");
+  const gboolean found = factory != NULL;
+
+  for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
+    needed = needed ||
+        (known_sets[s].takes_plugin && is_wanted (&known_sets[s], wanted));
+  g_clear_object (&factory);
+  if (found || !needed)
+    return TRUE;
+  g_printerr (
+      "cudapreproc was not found, set GST_PLUGIN_PATH to the folder gst "
+      "of the build\n");
+  return FALSE;
+}
+
+static gboolean
+check_backend (const gchar *name)
+{
+  if (g_str_equal (name, "cuda") || g_str_equal (name, "cpu"))
+    return TRUE;
+  g_printerr ("--backend: there is no \"%s\", but cuda and cpu\n", name);
+  return FALSE;
 }
 
 static void
-bench_sets (const BenchRun *run, const gchar *sets, const gchar *chart)
+write_chart (const BenchRun *run, const gchar *path)
 {
   static const gchar *const bars[] = { "whole frame, copies alone",
     "moved bytes, copies alone", "cudapreproc, in a pipeline" };
-  GArray *groups = g_array_new (FALSE, FALSE, sizeof (BenchGroup));
   GError *error = NULL;
 
-  if (wants (sets, "streams"))
-    bench_streams (run);
-  if (wants (sets, "classic"))
-    bench_classic (run);
-  if (wants (sets, "jobs"))
-    bench_list (run, "jobs", jobs, G_N_ELEMENTS (jobs), groups);
-  if (wants (sets, "sizes"))
-    bench_list (run, "sizes", sizes, G_N_ELEMENTS (sizes), groups);
-  if (wants (sets, "latency"))
-    bench_latency (run);
-  if (wants (sets, "elements"))
-    bench_elements (run);
-  if (g_str_equal (sets, "opencv"))
-    bench_opencv (run);
-  if (chart != NULL &&
-      !bench_chart_write (
-          chart, "Microseconds a frame", bars, groups, &error)) {
+  if (!bench_chart_write (
+          path, "Microseconds a frame", bars, run->groups, &error)) {
     g_printerr ("%s\n", error->message);
     g_clear_error (&error);
   }
-  for (guint g = 0; g < groups->len; g++)
-    g_free (g_array_index (groups, BenchGroup, g).name);
-  g_array_unref (groups);
+}
+
+/* Returns the program's exit status. */
+static int
+bench (const BenchRun *run, const gchar *const *wanted, const gchar *chart)
+{
+  pp_error failure;
+  pp_device *device = pp_device_open (
+      run->backend, -1, &(pp_device_options){ .streams = 1 }, &failure);
+
+  if (device == NULL) {
+    g_print ("SKIP: %s\n", failure.text);
+    return SKIP;
+  }
+  g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
+           "every tensor mapped; microseconds a frame\n",
+      pp_device_name (device), run->frames, BENCH_ROUNDS, BENCH_BUFFERS);
+  pp_device_close (&device);
+  bench_source_register ();
+  for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
+    if (is_wanted (&known_sets[s], wanted))
+      known_sets[s].bench (run);
+  if (chart != NULL)
+    write_chart (run, chart);
+  return 0;
+}
+
+static void
+clear_group (gpointer data)
+{
+  BenchGroup *group = data;
+
+  g_free (group->name);
 }
 
 int
 main (int argc, char **argv)
 {
-  gchar *backend = NULL, *sets = NULL, *only = NULL, *chart = NULL;
+  g_autofree gchar *backend = g_strdup ("cuda"), *only = NULL, *chart = NULL;
+  g_autofree gchar *sets = g_strdup ("streams,jobs");
   gint frames = 1000;
   const GOptionEntry entries[] = {
     { "backend", 0, 0, G_OPTION_ARG_STRING, &backend, "cuda (default) or cpu",
@@ -305,7 +405,6 @@ main (int argc, char **argv)
   };
   GOptionContext *context = g_option_context_new (NULL);
   GError *error = NULL;
-  pp_error failure;
 
   g_option_context_add_main_entries (context, entries, NULL);
   g_option_context_add_group (context, gst_init_get_option_group ());
@@ -315,24 +414,20 @@ main (int argc, char **argv)
   }
   g_option_context_free (context);
 
-  const BenchRun run = { g_strcmp0 (backend, "cpu") == 0 ? PP_BACKEND_CPU
-                                                         : PP_BACKEND_CUDA,
-    g_strcmp0 (backend, "cpu") == 0 ? "cpu" : "cuda", frames, only };
-  pp_device *device = pp_device_open (
-      run.backend, -1, &(pp_device_options){ .streams = 1 }, &failure);
-  if (device == NULL) {
-    g_print ("SKIP: %s\n", failure.text);
-    return SKIP;
-  }
-  g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
-           "every tensor mapped; microseconds a frame\n",
-      pp_device_name (device), frames, BENCH_ROUNDS, BENCH_BUFFERS);
-  pp_device_close (&device);
-  bench_source_register ();
-  bench_sets (&run, sets != NULL ? sets : "streams,jobs", chart);
-  g_free (backend);
-  g_free (sets);
-  g_free (only);
-  g_free (chart);
-  return 0;
+  g_auto (GStrv) split = g_strsplit (sets, ",", -1);
+  const gchar *const *wanted = (const gchar *const *) split;
+  if (!check_backend (backend) || !check_sets (wanted) ||
+      !check_plugin (wanted))
+    return 2;
+  const BenchRun run = {
+    .backend = g_str_equal (backend, "cpu") ? PP_BACKEND_CPU : PP_BACKEND_CUDA,
+    .backend_name = backend,
+    .frames = frames,
+    .only = only,
+    .groups = g_array_new (FALSE, FALSE, sizeof (BenchGroup)),
+  };
+  g_array_set_clear_func (run.groups, clear_group);
+  const int status = bench (&run, wanted, chart);
+  g_array_unref (run.groups);
+  return status;
 }

@@ -32,6 +32,7 @@ typedef struct {
   const gchar *backend_name;
   gint frames;
   const gchar *only; /* of the lists, those with this in their names; or NULL */
+  GArray *groups;    /* of BenchGroup: what the lists leave for the chart */
 } BenchRun;
 
 /* A failure here is a broken machine or build, not a result: says so and exits. */
