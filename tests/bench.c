@@ -31,6 +31,14 @@ static const BenchJob jobs[] = {
   { "RGB", 1920, 1080, 640, "letterbox", "float16", 0, TRUE },
   { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, TRUE },
   { "RGB", 1920, 1080, 640, "stretch", "float32", 0, TRUE },
+  { "NV12", 1920, 1080, 640, "stretch", "float32", 0, FALSE },
+  { "RGB", 1920, 1080, 224, "stretch", "float32", 0, FALSE },
+  { "NV12", 1920, 1080, 224, "letterbox", "float16", 0, FALSE },
+  { "RGB", 3840, 2160, 224, "letterbox", "float32", 0, FALSE },
+  { "RGB", 3840, 2160, 640, "stretch", "uint8", 0, FALSE },
+  { "RGB", 1920, 1080, 224, "letterbox", "float32", 0, TRUE },
+  { "NV12", 1920, 1080, 640, "letterbox", "float16", 0, TRUE },
+  { "NV12", 3840, 2160, 640, "letterbox", "float16", 0, TRUE },
 };
 
 static const BenchJob sizes[] = {
