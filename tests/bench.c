@@ -163,7 +163,7 @@ bench_classic (const BenchRun *run)
              "%.2f\n",
         streams, streams > 1 ? "s" : "", result.time, serial.time / result.time,
         result.time / ideal, result.upload, result.kernel, result.download,
-        (result.upload + result.kernel + result.download) / result.time);
+        (result.upload + result.kernel + result.download) / result.mean);
   }
   g_free (title);
 }

@@ -18,9 +18,8 @@ typedef struct {
   void *tensor[IN_FLIGHT];
   guint64 padding[IN_FLIGHT];
   pp_job *job[IN_FLIGHT];
-  /* sums over the jobs that ended, on the completion thread */
+  /* over the jobs that ended, on the completion thread; the stages: sums */
   BenchResult sums;
-  gint ended;
 } Bench;
 
 static void
@@ -35,7 +34,6 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   bench->sums.download += times->done - times->computed;
   bench->sums.bytes_up = info->bytes_up;
   bench->sums.bytes_down = info->bytes_down;
-  bench->ended++;
 }
 
 static void
@@ -113,16 +111,17 @@ submit (Bench *bench, gint i)
   return bench->job[slot];
 }
 
+/* Adds the stages of the frames behind the warm-up to stages. */
 static gdouble
-run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies)
+run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
+    BenchResult *stages)
 {
   gdouble start = 0;
 
   for (gint i = 0; i < BENCH_WARM_UP + frames; i++) {
     if (i == BENCH_WARM_UP) {
       pp_device_drain (bench->device, NULL);
-      bench->sums = (BenchResult){ 0 };
-      bench->ended = 0;
+      bench->sums = *stages;
       start = bench_now ();
     }
     const gdouble submitted = bench_now ();
@@ -134,7 +133,9 @@ run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies)
       latencies[i - BENCH_WARM_UP] = bench_now () - submitted;
   }
   pp_device_drain (bench->device, NULL);
-  return (bench_now () - start) / frames;
+  const gdouble end = bench_now ();
+  *stages = bench->sums;
+  return (end - start) / frames;
 }
 
 BenchResult
@@ -148,17 +149,13 @@ bench_engine (
   bench_init (&bench, run, job, streams);
   bench.urgent = mode == BENCH_URGENT;
   for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    const gdouble time =
-        run_once (&bench, run->frames, mode != BENCH_OVERLAPPED, latencies);
-    if (time >= result.time)
-      continue;
-    result = bench.sums;
-    result.time = time;
-    result.upload /= bench.ended;
-    result.kernel /= bench.ended;
-    result.download /= bench.ended;
-    bench_sort_latencies (latencies, run->frames, &result);
+    const gdouble time = run_once (
+        &bench, run->frames, mode != BENCH_OVERLAPPED, latencies, &result);
+    bench_add_round (&result, time);
+    if (time == result.time)
+      bench_sort_latencies (latencies, run->frames, &result);
   }
+  bench_mean_stages (&result, run->frames * BENCH_ROUNDS);
   bench_clear (&bench);
   g_free (latencies);
   return result;

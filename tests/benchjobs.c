@@ -61,6 +61,21 @@ bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result)
     result->latency[p] = latencies[(n - 1) * percents[p] / 100];
 }
 
+void
+bench_add_round (BenchResult *result, gdouble time)
+{
+  result->time = MIN (result->time, time);
+  result->mean += time / BENCH_ROUNDS;
+}
+
+void
+bench_mean_stages (BenchResult *result, gint frames)
+{
+  result->upload /= frames;
+  result->kernel /= frames;
+  result->download /= frames;
+}
+
 GstCaps *
 bench_job_caps (const BenchJob *job)
 {

@@ -56,12 +56,17 @@ BenchLimit bench_limit (const BenchRun *run, gsize up, gsize down);
 
 /* What the engine did for a job. */
 typedef struct {
-  gdouble time;                     /* a frame */
-  gdouble upload, kernel, download; /* mean of the stages */
+  gdouble time;                     /* a frame, of the best round */
+  gdouble mean;                     /* a frame, of all rounds; the engine's */
+  gdouble upload, kernel, download; /* means of the stages, of all rounds */
   gdouble latency[3];               /* p50, p95, p99, one frame at a time */
   gsize bytes_up, bytes_down;       /* a frame */
 } BenchResult;
 
+/* A round's time a frame. */
+void bench_add_round (BenchResult *result, gdouble time);
+/* Makes means of the sums that the stages are of frames. */
+void bench_mean_stages (BenchResult *result, gint frames);
 /* Sorts one latency a frame; sets result's. */
 void bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result);
 

@@ -153,8 +153,8 @@ bench_limit (const BenchRun *run, gsize up, gsize down)
   return limit;
 }
 
-/* One frame, stage by stage; adds each stage's time. */
-static void
+/* One frame, stage by stage; adds each stage's time. Returns the frame's. */
+static gdouble
 run_stages (const Copies *copies, const pp_launch *launch, gint buffer,
     BenchResult *result)
 {
@@ -179,7 +179,25 @@ run_stages (const Copies *copies, const pp_launch *launch, gint buffer,
   result->upload += uploaded - start;
   result->kernel += computed - uploaded;
   result->download += done - computed;
-  result->time += done - start;
+  return done - start;
+}
+
+/* Rounds, as the engine's are. */
+static void
+time_stages (const Copies *copies, const pp_launch *launch, gint frames,
+    BenchResult *result)
+{
+  BenchResult warm_up = { 0 };
+
+  for (gint round = 0; round < BENCH_ROUNDS; round++) {
+    gdouble time = 0;
+    for (gint i = 0; i < BENCH_WARM_UP; i++)
+      run_stages (copies, launch, i % BENCH_BUFFERS, &warm_up);
+    for (gint i = 0; i < frames; i++)
+      time += run_stages (copies, launch, i % BENCH_BUFFERS, result);
+    bench_add_round (result, time / frames);
+  }
+  bench_mean_stages (result, frames * BENCH_ROUNDS);
 }
 
 BenchResult
@@ -189,7 +207,8 @@ bench_stage_by_stage (const BenchRun *run, const BenchJob *job)
   pp_plan *plan = bench_job_plan (job, &info);
   const gsize index_size = plan->n_index * sizeof *plan->index;
   const gsize weight_size = plan->n_weight * sizeof *plan->weight;
-  BenchResult result = { .bytes_up = info.size,
+  BenchResult result = { .time = G_MAXDOUBLE,
+    .bytes_up = info.size,
     .bytes_down = pp_plan_tensor_size (plan) };
   pp_view view = { { NULL }, { 0 } };
   pp_error error;
@@ -215,15 +234,7 @@ bench_stage_by_stage (const BenchRun *run, const BenchJob *job)
     .tensor = lane->tensor,
     .index = (const int32_t *) (gconstpointer) tables,
     .weight = (const float *) (gconstpointer) (tables + index_size) };
-  for (gint i = 0; i < BENCH_WARM_UP; i++)
-    run_stages (&copies, &launch, i % BENCH_BUFFERS, &result);
-  result.upload = result.kernel = result.download = result.time = 0;
-  for (gint i = 0; i < run->frames; i++)
-    run_stages (&copies, &launch, i % BENCH_BUFFERS, &result);
-  result.upload /= run->frames;
-  result.kernel /= run->frames;
-  result.download /= run->frames;
-  result.time /= run->frames;
+  time_stages (&copies, &launch, run->frames, &result);
   copies.backend->device_free (copies.context, tables);
   copies_clear (&copies);
   pp_plan_unref (&plan);
