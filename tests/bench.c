@@ -82,6 +82,16 @@ get_limits (const BenchRun *run, const BenchJob *job, const BenchResult *result)
   return limits;
 }
 
+/* Without a limit: a dash. */
+static void
+print_limit (gdouble limit)
+{
+  if (limit > 0)
+    g_print (" %8.1f", limit);
+  else
+    g_print (" %8s", "-");
+}
+
 static void
 print_ratio (gdouble time, gdouble limit)
 {
@@ -92,12 +102,18 @@ print_ratio (gdouble time, gdouble limit)
 }
 
 static void
+print_ratios (gdouble time, const Limits *limits)
+{
+  print_ratio (time, limits->whole.time);
+  print_ratio (time, limits->moved.time);
+}
+
+static void
 print_row (
     const gchar *name, gdouble time, gdouble serial, const Limits *limits)
 {
   g_print ("  %-22s %9.1f %8.2f", name, time, serial / time);
-  print_ratio (time, limits->whole.time);
-  print_ratio (time, limits->moved.time);
+  print_ratios (time, limits);
   g_print ("\n");
 }
 
@@ -136,8 +152,24 @@ bench_streams (const BenchRun *run)
   g_free (title);
 }
 
+/* stages: its stage times are known; NULL: a limit, which has none. */
+static void
+print_classic (const gchar *name, gdouble time, gdouble serial, gdouble ideal,
+    const Limits *limits, const BenchResult *stages)
+{
+  g_print (
+      "  %-22s %9.1f %8.2f %8.2f", name, time, serial / time, time / ideal);
+  print_ratios (time, limits);
+  if (stages != NULL)
+    g_print (" %8.1f %8.1f %8.1f %8.2f", stages->upload, stages->kernel,
+        stages->download,
+        (stages->upload + stages->kernel + stages->download) / stages->mean);
+  g_print ("\n");
+}
+
 /* Eight 1080p frames, gaussian 3, resize, (x / 255 - mean) / std: a wait after
- * each stage against streams. ideal: the longest stage, or the bus. */
+ * each stage against streams. ideal: the longest stage, or the bus. overlap: the
+ * stages together, over the time. */
 static void
 bench_classic (const BenchRun *run)
 {
@@ -145,25 +177,30 @@ bench_classic (const BenchRun *run)
   const BenchResult serial = run->backend == PP_BACKEND_CUDA
       ? bench_stage_by_stage (run, &classic)
       : bench_engine (run, &classic, 1, BENCH_SERIAL);
-  const Limits limits = get_limits (run, &classic, &serial);
+  const BenchResult one = bench_engine (run, &classic, 1, BENCH_OVERLAPPED);
+  const Limits limits = get_limits (run, &classic, &one);
   gdouble ideal = MAX (MAX (serial.upload, serial.kernel), serial.download);
 
   ideal = MAX (ideal, limits.whole.time);
-  g_print ("\nclassic: %s\n  %-22s %9s %8s %8s %8s %8s %8s\n", title, "",
-      "us/frame", "x serial", "/ ideal", "upload", "kernel", "download");
-  g_print ("  %-22s %9.1f %8.2f %8.2f %8.1f %8.1f %8.1f\n",
-      "serial, stage by stage", serial.time, 1.0, serial.time / ideal,
-      serial.upload, serial.kernel, serial.download);
-  g_print (
-      "  %-22s %9.1f %8.2f %8.2f\n", "ideal", ideal, serial.time / ideal, 1.0);
-  for (gint streams = 1; streams <= BENCH_MAX_STREAMS; streams++) {
+  g_print ("\nclassic: %s\n  %-22s %9s %8s %8s %8s %8s %8s %8s %8s %8s\n",
+      title, "", "us/frame", "x serial", "/ ideal", "/ whole", "/ moved",
+      "upload", "kernel", "download", "overlap");
+  if (limits.whole.time > 0) {
+    print_classic ("whole-frame limit", limits.whole.time, serial.time, ideal,
+        &limits, NULL);
+    print_classic ("moved-bytes limit", limits.moved.time, serial.time, ideal,
+        &limits, NULL);
+  }
+  print_classic ("ideal", ideal, serial.time, ideal, &limits, NULL);
+  print_classic ("serial, stage by stage", serial.time, serial.time, ideal,
+      &limits, &serial);
+  print_classic ("1 stream", one.time, serial.time, ideal, &limits, &one);
+  for (gint streams = 2; streams <= BENCH_MAX_STREAMS; streams++) {
+    gchar *name = g_strdup_printf ("%d streams", streams);
     const BenchResult result =
         bench_engine (run, &classic, streams, BENCH_OVERLAPPED);
-    g_print ("  %d stream%-14s %9.1f %8.2f %8.2f %8.1f %8.1f %8.1f   overlap "
-             "%.2f\n",
-        streams, streams > 1 ? "s" : "", result.time, serial.time / result.time,
-        result.time / ideal, result.upload, result.kernel, result.download,
-        (result.upload + result.kernel + result.download) / result.mean);
+    print_classic (name, result.time, serial.time, ideal, &limits, &result);
+    g_free (name);
   }
   g_free (title);
 }
@@ -172,7 +209,7 @@ static void
 bench_list (
     const BenchRun *run, const gchar *title, const BenchJob *list, guint length)
 {
-  g_print ("\n%s\n  %-45s %8s %8s %8s %8s %8s %8s\n", title, "", "whole",
+  g_print ("\n%s\n  %-50s %8s %8s %8s %8s %8s %8s\n", title, "", "whole",
       "moved", "engine", "pipeline", "/ whole", "/ moved");
   for (guint j = 0; j < length; j++) {
     BenchGroup group = { bench_job_name (&list[j]), { 0 } };
@@ -186,10 +223,11 @@ bench_list (
     const BenchResult pipeline = bench_pipeline (run, &list[j], 0, FALSE, 1);
     const Limits limits = get_limits (run, &list[j], &engine);
 
-    g_print ("  %-45s %8.1f %8.1f %8.1f %8.1f", group.name, limits.whole.time,
-        limits.moved.time, engine.time, pipeline.time);
-    print_ratio (pipeline.time, limits.whole.time);
-    print_ratio (pipeline.time, limits.moved.time);
+    g_print ("  %-50s", group.name);
+    print_limit (limits.whole.time);
+    print_limit (limits.moved.time);
+    g_print (" %8.1f %8.1f", engine.time, pipeline.time);
+    print_ratios (pipeline.time, &limits);
     g_print ("\n");
     group.value[0] = limits.whole.time;
     group.value[1] = limits.moved.time;
@@ -210,13 +248,15 @@ bench_sizes (const BenchRun *run)
   bench_list (run, "sizes", sizes, G_N_ELEMENTS (sizes));
 }
 
-/* One frame at a time, beside one waited-for pass of whole-frame copies: by the
- * engine, one stage behind the other and in two bands, and through a pipeline. */
+/* One frame at a time, beside one waited-for pass of copies, whole frames and
+ * moved bytes: by the engine, one stage behind the other and in two bands, and
+ * through a pipeline. */
 static void
 bench_latency (const BenchRun *run)
 {
-  g_print ("\nlatency\n  %-45s %8s %8s %8s %8s %8s %8s %8s\n", "", "whole",
-      "serial", "bands", "p50", "p95", "p99", "/ whole");
+  g_print ("\nlatency\n  %-50s %8s %8s %8s %8s %8s %8s %8s %8s %8s\n", "",
+      "whole", "moved", "serial", "bands", "p50", "p95", "p99", "/ whole",
+      "/ moved");
   for (guint j = 0; j < 4; j++) {
     gchar *name = bench_job_name (&jobs[j]);
     const BenchResult serial = bench_engine (run, &jobs[j], 1, BENCH_SERIAL);
@@ -224,34 +264,45 @@ bench_latency (const BenchRun *run)
     const BenchResult result = bench_pipeline (run, &jobs[j], 1, TRUE, 1);
     const Limits limits = get_limits (run, &jobs[j], &urgent);
 
-    g_print ("  %-45s %8.1f %8.1f %8.1f %8.1f %8.1f %8.1f", name,
-        limits.whole.latency, serial.latency[0], urgent.latency[0],
-        result.latency[0], result.latency[1], result.latency[2]);
+    g_print ("  %-50s", name);
+    print_limit (limits.whole.latency);
+    print_limit (limits.moved.latency);
+    g_print (" %8.1f %8.1f %8.1f %8.1f %8.1f", serial.latency[0],
+        urgent.latency[0], result.latency[0], result.latency[1],
+        result.latency[2]);
     print_ratio (result.latency[0], limits.whole.latency);
+    print_ratio (result.latency[0], limits.moved.latency);
     g_print ("\n");
     g_free (name);
   }
 }
 
-/* Elements in one process; the rate of all of them. Beside it that of one element
- * with as many frames taking turns: what is the memory's doing, not theirs. */
+/* Elements in one process; the rate of all of them, beside the limits of one. And
+ * beside that of one element with as many frames taking turns: what is the
+ * memory's doing, not theirs. */
 static void
 bench_elements (const BenchRun *run)
 {
-  gdouble one = 0;
+  const BenchResult one = bench_pipeline (run, &jobs[0], 0, FALSE, 1);
+  const Limits limits = get_limits (run, &jobs[0], &one);
 
   g_print ("\nelements in one process: 1080p RGB -> 640 float32\n"
-           "  %-22s %9s %9s %9s %12s\n",
-      "elements", "us/frame", "frames/s", "/ one", "one, frames");
+           "  %-9s %8s %8s %9s %9s %9s %8s %8s %12s\n",
+      "elements", "whole", "moved", "us/frame", "frames/s", "/ one", "/ whole",
+      "/ moved", "one, frames");
   for (gint n = 1; n <= 64; n *= 2) {
     BenchJob job = jobs[0];
-    const gdouble time = bench_pipeline (run, &job, 0, FALSE, n).time;
+    const gdouble time =
+        n == 1 ? one.time : bench_pipeline (run, &job, 0, FALSE, n).time;
     job.recycled = n * BENCH_BUFFERS;
     const gdouble alone = bench_pipeline (run, &job, 0, FALSE, 1).time;
-    if (n == 1)
-      one = time;
-    g_print ("  %-22d %9.1f %9.0f %9.2f %12.1f\n", n, time, 1e6 / time,
-        one / time, alone);
+
+    g_print ("  %-9d", n);
+    print_limit (limits.whole.time);
+    print_limit (limits.moved.time);
+    g_print (" %9.1f %9.0f %9.2f", time, 1e6 / time, one.time / time);
+    print_ratios (time, &limits);
+    g_print (" %12.1f\n", alone);
   }
 }
 
