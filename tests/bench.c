@@ -205,6 +205,16 @@ bench_classic (const BenchRun *run)
   g_free (title);
 }
 
+/* NULL where there are no limits. */
+static gchar *
+describe_ratios (gdouble time, const Limits *limits)
+{
+  if (limits->whole.time <= 0)
+    return NULL;
+  return g_strdup_printf ("%.2f of whole frames, %.2f of moved bytes",
+      time / limits->whole.time, time / limits->moved.time);
+}
+
 static void
 bench_list (
     const BenchRun *run, const gchar *title, const BenchJob *list, guint length)
@@ -212,7 +222,7 @@ bench_list (
   g_print ("\n%s\n  %-50s %8s %8s %8s %8s %8s %8s\n", title, "", "whole",
       "moved", "engine", "pipeline", "/ whole", "/ moved");
   for (guint j = 0; j < length; j++) {
-    BenchGroup group = { bench_job_name (&list[j]), { 0 } };
+    BenchGroup group = { bench_job_name (&list[j]), NULL, { 0 } };
 
     if (run->only != NULL && strstr (group.name, run->only) == NULL) {
       g_free (group.name);
@@ -229,6 +239,7 @@ bench_list (
     g_print (" %8.1f %8.1f", engine.time, pipeline.time);
     print_ratios (pipeline.time, &limits);
     g_print ("\n");
+    group.note = describe_ratios (pipeline.time, &limits);
     group.value[0] = limits.whole.time;
     group.value[1] = limits.moved.time;
     group.value[2] = pipeline.time;
@@ -396,15 +407,16 @@ check_backend (const gchar *name)
   return FALSE;
 }
 
+/* conditions: of the measurements, for the picture. */
 static void
-write_chart (const BenchRun *run, const gchar *path)
+write_chart (const BenchRun *run, const gchar *path, const gchar *conditions)
 {
-  static const gchar *const bars[] = { "whole frame, copies alone",
-    "moved bytes, copies alone", "cudapreproc, in a pipeline" };
+  const BenchChart chart = { "Microseconds a frame", conditions,
+    { "whole frame, copies alone", "moved bytes, copies alone",
+        "cudapreproc, in a pipeline" } };
   GError *error = NULL;
 
-  if (!bench_chart_write (
-          path, "Microseconds a frame", bars, run->groups, &error)) {
+  if (!bench_chart_write (path, &chart, run->groups, &error)) {
     g_printerr ("%s\n", error->message);
     g_clear_error (&error);
   }
@@ -422,16 +434,18 @@ bench (const BenchRun *run, const gchar *const *wanted, const gchar *chart)
     g_print ("SKIP: %s\n", failure.text);
     return SKIP;
   }
-  g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
-           "every tensor mapped; microseconds a frame\n",
+  g_autofree gchar *conditions = g_strdup_printf (
+      "%s; %d frames, best of %d rounds, %d prefilled frames in turns, every "
+      "tensor mapped",
       pp_device_name (device), run->frames, BENCH_ROUNDS, BENCH_BUFFERS);
   pp_device_close (&device);
+  g_print ("%s; microseconds a frame\n", conditions);
   bench_source_register ();
   for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
     if (is_wanted (&known_sets[s], wanted))
       known_sets[s].bench (run);
   if (chart != NULL)
-    write_chart (run, chart);
+    write_chart (run, chart, conditions);
   return 0;
 }
 
@@ -441,6 +455,7 @@ clear_group (gpointer data)
   BenchGroup *group = data;
 
   g_free (group->name);
+  g_free (group->note);
 }
 
 int

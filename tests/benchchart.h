@@ -12,12 +12,18 @@
 /* One group of bars, values in microseconds; 0: no bar. */
 typedef struct {
   gchar *name; /* owned */
+  gchar *note; /* under the name; owned; NULL: none */
   gdouble value[BENCH_CHART_BARS];
 } BenchGroup;
 
-/* groups: of BenchGroup. bars: what each value is. */
-gboolean bench_chart_write (const gchar *path, const gchar *title,
-    const gchar *const bars[BENCH_CHART_BARS], const GArray *groups,
-    GError **error);
+/* What the picture says of itself. A bar that no group has is left out. */
+typedef struct {
+  const gchar *title, *conditions;
+  const gchar *bar[BENCH_CHART_BARS]; /* what each value is */
+} BenchChart;
+
+/* groups: of BenchGroup. */
+gboolean bench_chart_write (const gchar *path, const BenchChart *chart,
+    const GArray *groups, GError **error);
 
 #endif
