@@ -123,11 +123,22 @@ append_time (GString *text, gdouble microseconds)
   g_string_append_printf (text, " %s", units[unit].name);
 }
 
+/* XML 1.0 has no other control characters below the space than tab, LF and CR, not
+ * even escaped; names may. */
+static void
+replace_controls (gchar *text)
+{
+  for (gchar *c = text; *c != '\0'; c++)
+    if ((guchar) *c < 0x20 && *c != '\t' && *c != '\n' && *c != '\r')
+      *c = '?';
+}
+
 static void
 append_escaped (GString *text, const gchar *value, glong most)
 {
   const glong length = g_utf8_strlen (value, -1);
   g_autofree gchar *head = g_utf8_substring (value, 0, MIN (length, most));
+  replace_controls (head);
   g_autofree gchar *escaped = g_markup_escape_text (head, -1);
 
   g_string_append_printf (text, "%s%s", escaped, length > most ? "…" : "");

@@ -138,6 +138,40 @@ test_made_up (void)
   }
 }
 
+/* No name makes a file that a parser refuses. What XML cannot have is replaced,
+ * and what it can have stays. */
+static void
+test_names (void)
+{
+  static const gchar *const endings[] = { "json", "svg" };
+  /* \001 to \037, in two lots that the heading has room for, and DEL. */
+  const GstPpTimelineLabels labels = {
+    "\001\002\003\004\005\006\007\010\t\n\013\014\r\016\017\020|",
+    "\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037|\177<&>\"'|\xc2\xb5",
+    "none"
+  };
+
+  for (guint e = 0; e < G_N_ELEMENTS (endings); e++) {
+    g_autofree gchar *name = g_strconcat ("names.", endings[e], NULL);
+    g_autofree gchar *path = path_of (name);
+    gchar *reason = NULL;
+    GstPpFault fault;
+    GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
+
+    EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+    check_file (name, 0, 0, 1, G_MAXINT32);
+    gst_pp_timeline_free (timeline);
+  }
+
+  /* Also where there is no parser. */
+  g_autofree gchar *path = path_of ("names.svg");
+  g_autofree gchar *text = NULL;
+  EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
+  EXPECT (strstr (text, ">????????\t\n??\r???| on ???????????????|") != NULL &&
+          strstr (text, "|\xc2\xb5</text>") != NULL,
+      "%s", text);
+}
+
 /* A decimal comma is not JSON. */
 static void
 test_locale (void)
@@ -472,6 +506,7 @@ main (int argc, char **argv)
     g_print ("SKIP parsing: python3 was not found\n");
 
   test_made_up ();
+  test_names ();
   test_locale ();
   test_rounded_times ();
   test_bytes ();
