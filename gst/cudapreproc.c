@@ -21,6 +21,7 @@
 #include "cudapreproc.h"
 
 #include <gst/video/video.h>
+#include <unistd.h>
 
 #include "allocation.h"
 #include "device.h"
@@ -58,6 +59,7 @@ struct _GstCudaPreproc {
   GstAllocator *allocator; /* of frames, for upstream */
   gint opened_backend, opened_id;
   pp_device_options opened;
+  pid_t opened_process; /* the one that opened it */
 
   GstPpErrorGate errors;
   GstPpMonitor *monitor;
@@ -85,19 +87,27 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 #define gst_cuda_preproc_parent_class parent_class
 G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
 
+/* A new start mends a device that failed; on CUDA nothing mends one that is
+ * another process'. */
+static void
+post (GstCudaPreproc *self, GstPpFault fault, const gchar *text)
+{
+  if (fault == GST_PP_FAULT_DEVICE && self->opened_process != getpid ())
+    fault = GST_PP_FAULT_FORK;
+  gst_pp_error_gate_post (&self->errors, GST_ELEMENT_CAST (self), fault, text);
+}
+
 static void
 post_engine_error (GstCudaPreproc *self, const pp_error *error)
 {
-  gst_pp_error_gate_post (&self->errors, GST_ELEMENT_CAST (self),
-      gst_pp_fault_from_status (error->status), error->text);
+  post (self, gst_pp_fault_from_status (error->status), error->text);
 }
 
 /* Takes reason. */
 static void
 post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
 {
-  gst_pp_error_gate_post (
-      &self->errors, GST_ELEMENT_CAST (self), fault, reason);
+  post (self, fault, reason);
   g_free (reason);
 }
 
@@ -121,6 +131,7 @@ open_device (GstCudaPreproc *self)
   self->opened_id = self->settings.cuda_device_id;
   self->opened = gst_pp_settings_device_options (&self->settings);
   GST_OBJECT_UNLOCK (self);
+  self->opened_process = getpid ();
 
   self->device = gst_pp_device_open (GST_ELEMENT_CAST (self),
       self->opened_backend, self->opened_id, &self->opened, &error);

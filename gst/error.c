@@ -25,6 +25,9 @@ static const struct {
       "Use smaller frames, fewer streams or fewer elements." },
   [GST_PP_FAULT_DEVICE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
       "The device is unusable for this element until it goes to READY." },
+  [GST_PP_FAULT_FORK] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
+      "Start pipelines after the fork, in the process that runs them, or call "
+      "exec in the child." },
   [GST_PP_FAULT_FILE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_OPEN_WRITE,
       "Name a file in a folder that exists and can be written to." },

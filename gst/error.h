@@ -19,6 +19,7 @@ typedef enum {
   GST_PP_FAULT_NO_DEVICE,
   GST_PP_FAULT_NO_MEMORY,
   GST_PP_FAULT_DEVICE,
+  GST_PP_FAULT_FORK, /* a device that is another process' */
   GST_PP_FAULT_FILE, /* that cannot be written */
   GST_PP_N_FAULTS
 } GstPpFault;

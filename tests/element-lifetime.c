@@ -7,11 +7,9 @@
 
 #include <gst/app/gstappsink.h>
 #include <gst/app/gstappsrc.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "elementframes.h"
@@ -52,26 +50,6 @@ GST_START_TEST (test_last_unref_on_any_thread) {
 GST_END_TEST
 
 /* processes */
-
-/* Waits for the process; its exit status, -1 when it hangs, or minus the signal
- * that ended it. */
-static gint
-wait_for_exit (pid_t process, GstClockTime patience)
-{
-  const gint64 end =
-      g_get_monotonic_time () + (gint64) (patience / GST_USECOND);
-  gint status = 0;
-
-  while (waitpid (process, &status, WNOHANG) == 0) {
-    if (g_get_monotonic_time () > end) {
-      kill (process, SIGKILL);
-      waitpid (process, &status, 0);
-      return -1;
-    }
-    g_usleep (1000);
-  }
-  return WIFEXITED (status) ? WEXITSTATUS (status) : -WTERMSIG (status);
-}
 
 typedef enum {
   EXIT_IN_PLAYING,
@@ -149,7 +127,7 @@ GST_START_TEST (test_exit_without_teardown) {
       fail_unless (g_spawn_async (NULL, arguments, environment,
                        G_SPAWN_DO_NOT_REAP_CHILD, NULL, NULL, &process, &error),
           "%s", error != NULL ? error->message : "");
-      const gint status = wait_for_exit (process, EXIT_PATIENCE);
+      const gint status = test_wait_for_exit (process, EXIT_PATIENCE);
       fail_unless (status == 0, "way %d ended as %d", way, status);
     }
   }
@@ -207,7 +185,7 @@ GST_START_TEST (test_fork) {
     const pid_t process = fork ();
     if (process == 0)
       _exit (use_in_child (h, &info, tensor) ? 0 : 1);
-    const gint status = wait_for_exit (process, TEST_PATIENCE);
+    const gint status = test_wait_for_exit (process, TEST_PATIENCE);
     fail_unless (status == 0, "the child ended as %d", status);
 
     /* The parent has noticed nothing. */

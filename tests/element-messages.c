@@ -42,6 +42,8 @@ static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu" };
 static const Kind no_memory = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NO_SPACE_LEFT, "smaller frames|fewer" };
+static const Kind forked = { gst_resource_error_quark,
+  GST_RESOURCE_ERROR_FAILED, "after the fork|exec" };
 static const Kind file = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_OPEN_WRITE, "folder that exists" };
 static const Kind clamped = { gst_library_error_quark,
@@ -313,6 +315,7 @@ static const Row rows[] = {
       .push = push_without_folder, .late = TRUE },
   { "width=4096 height=4096 streams=8", NULL, NULL, &no_memory,
       "201326592 bytes", .send = send_with_little_memory },
+  { "", NULL, NULL, &forked, "opened by process|does not survive a fork" },
   /* what is only told */
   { "type=int8", NULL, NULL, &clamped,
       "type=int8|-128|127|quant-scale=0|quant-zero-point=0|255" },
@@ -359,6 +362,31 @@ expect_message (GstBus *bus, const Row *row)
       message == NULL, "%s, %s: a second message", row->cause, row->words);
 }
 
+/* In a fork's child, where the element has neither its threads nor its device. */
+static void
+meet_in_child (GstElement *element, const Row *row)
+{
+  /* The parent's is a descriptor that both would read. */
+  GstBus *bus = gst_bus_new ();
+
+  gst_element_set_bus (element, bus);
+  send_frames (element, row);
+  expect_message (bus, row);
+}
+
+static void
+fork_and_meet (GstElement *element, const Row *row)
+{
+  const pid_t process = fork ();
+
+  if (process == 0) {
+    meet_in_child (element, row);
+    _exit (0);
+  }
+  const gint status = test_wait_for_exit (process, TEST_PATIENCE);
+  fail_unless (status == 0, "%s: the child ended as %d", row->words, status);
+}
+
 static void
 check_row (gint backend, const Row *row)
 {
@@ -368,10 +396,15 @@ check_row (gint backend, const Row *row)
   GstBus *bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
-  if (gst_element_set_state (element, GST_STATE_PAUSED) !=
-      GST_STATE_CHANGE_FAILURE)
-    (row->send != NULL ? row->send : send_frames) (element, row);
-  expect_message (bus, row);
+  const gboolean started = gst_element_set_state (element, GST_STATE_PAUSED) !=
+      GST_STATE_CHANGE_FAILURE;
+  if (row->kind == &forked) {
+    fork_and_meet (element, row);
+  } else {
+    if (started)
+      (row->send != NULL ? row->send : send_frames) (element, row);
+    expect_message (bus, row);
+  }
   gst_element_set_state (element, GST_STATE_NULL);
   gst_bus_set_flushing (bus, TRUE);
   gst_object_unref (element);

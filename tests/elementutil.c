@@ -2,8 +2,10 @@
 
 #include "elementutil.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* backends */
@@ -398,6 +400,24 @@ test_harness_end (GstHarness **h)
 }
 
 /* process */
+
+gint
+test_wait_for_exit (pid_t process, GstClockTime patience)
+{
+  const gint64 end =
+      g_get_monotonic_time () + (gint64) (patience / GST_USECOND);
+  gint status = 0;
+
+  while (waitpid (process, &status, WNOHANG) == 0) {
+    if (g_get_monotonic_time () > end) {
+      kill (process, SIGKILL);
+      waitpid (process, &status, 0);
+      return -1;
+    }
+    g_usleep (1000);
+  }
+  return WIFEXITED (status) ? WEXITSTATUS (status) : -WTERMSIG (status);
+}
 
 static void
 read_statm (gsize *size, gsize *resident)

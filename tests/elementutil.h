@@ -9,6 +9,7 @@
 
 #include <gst/check/gstcheck.h>
 #include <gst/check/gstharness.h>
+#include <sys/types.h>
 
 /* How long anything may take that takes milliseconds when it works. */
 #define TEST_PATIENCE (20 * GST_SECOND)
@@ -81,6 +82,9 @@ gchar *test_harness_error (GstHarness *h);
 
 /* process */
 
+/* Waits for a child; its exit status, -1 when it hangs, or minus the signal that
+ * ended it. */
+gint test_wait_for_exit (pid_t process, GstClockTime patience);
 /* Memory in bytes, resident and all; threads; open file descriptors. */
 gsize test_resident_memory (void);
 gsize test_virtual_memory (void);
