@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Negotiation with real pads: downstream chooses, properties fill in, and the
- * tensor is of the shape and type that the caps say.
+ * tensor is of the shape and type that the caps say. And what pads answer who asks
+ * about caps.
  */
 
 #include "elementframes.h"
@@ -171,11 +172,117 @@ GST_START_TEST (test_layout_of_ambiguous_shape) {
 }
 GST_END_TEST
 
+/* What pads answer where downstream wants 25 frames a second. That is no matter
+ * of accepting caps, which only asks whether they can be frames or tensors. */
+#define SIZE ", width = (int) 32, height = (int) 24"
+#define SHAPE T "dimensions = (string) 3:64:48:1, "
+#define NOT_ASKED (-1) /* caps that are not fixed */
+
+static const struct {
+  const gchar *pad;
+  const gchar *caps;   /* the filter, and what is to be accepted */
+  const gchar *answer; /* NULL: no caps */
+  gint accepted;
+} queries[] = {
+  { "sink", "video/x-raw, format = (string) { NV12, v210 }" SIZE,
+      "video/x-raw, format = (string) NV12" SIZE
+      ", framerate = (fraction) 25/1",
+      NOT_ASKED },
+  { "sink", "video/x-raw, format = (string) RGB, width = (int) [ 0, 100000 ]",
+      "video/x-raw, format = (string) RGB, width = (int) [ 1, 32768 ]"
+      ", height = (int) [ 1, 32768 ], framerate = (fraction) 25/1",
+      NOT_ASKED },
+  { "sink", "video/x-raw, format = (string) RGB" SIZE,
+      "video/x-raw, format = (string) RGB" SIZE ", framerate = (fraction) 25/1",
+      TRUE },
+  { "sink", "video/x-raw, format = (string) RGB" SIZE RATE, NULL, TRUE },
+  { "sink", "video/x-raw, format = (string) v210" SIZE, NULL, FALSE },
+  { "sink",
+      "video/x-raw, format = (string) RGB, width = (int) 40000"
+      ", height = (int) 24",
+      NULL, FALSE },
+  { "sink", "video/x-raw(memory:DMABuf), format = (string) NV12" SIZE, NULL,
+      FALSE },
+  { "sink", "audio/x-raw", NULL, FALSE },
+  { "src", T "types = (string) { uint8, int64 }",
+      T "types = (string) uint8" ANY_RATE, NOT_ASKED },
+  { "src", SHAPE "types = (string) int8" RATE,
+      SHAPE "types = (string) int8" RATE, TRUE },
+  { "src", SHAPE "types = (string) int64" RATE, NULL, FALSE },
+  { "src", "other/tensors, format = (string) flexible", NULL, FALSE },
+  { "src", "audio/x-raw", NULL, FALSE },
+};
+
+static void
+expect_answer (GstPad *pad, GstCaps *filter, const GstCaps *expected)
+{
+  GstCaps *answer = gst_pad_query_caps (pad, filter);
+  g_autofree gchar *text = gst_caps_to_string (answer);
+  g_autofree gchar *asked =
+      filter != NULL ? gst_caps_to_string (filter) : g_strdup ("anything");
+
+  fail_unless (gst_caps_is_equal (answer, expected), "%s of %s: %s",
+      GST_PAD_NAME (pad), asked, text);
+  gst_caps_unref (answer);
+}
+
+static void
+check_query (GstElement *element, guint i)
+{
+  GstPad *pad = gst_element_get_static_pad (element, queries[i].pad);
+  GstCaps *caps = gst_caps_from_string (queries[i].caps);
+  GstCaps *expected = queries[i].answer != NULL
+      ? gst_caps_from_string (queries[i].answer)
+      : gst_caps_new_empty ();
+
+  expect_answer (pad, caps, expected);
+  if (queries[i].accepted != NOT_ASKED)
+    fail_unless (gst_pad_query_accept_caps (pad, caps) == queries[i].accepted,
+        "%s of %s", queries[i].pad, queries[i].caps);
+  gst_caps_unref (expected);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+}
+
+/* Without a filter: what the template has, at downstream's rate. */
+static void
+check_open_query (GstElement *element, const gchar *name)
+{
+  GstPad *pad = gst_element_get_static_pad (element, name);
+  GstCaps *expected =
+      gst_caps_make_writable (gst_pad_get_pad_template_caps (pad));
+
+  if (GST_PAD_IS_SINK (pad))
+    gst_caps_set_simple (expected, "framerate", GST_TYPE_FRACTION, 25, 1, NULL);
+  expect_answer (pad, NULL, expected);
+  gst_caps_unref (expected);
+  gst_object_unref (pad);
+}
+
+/* The same in every state, as long as upstream has no caps. */
+GST_START_TEST (test_caps_queries) {
+  static const GstState states[] = { GST_STATE_NULL, GST_STATE_PLAYING };
+  GstHarness *h = test_harness (__i__, "");
+
+  gst_harness_set_sink_caps_str (
+      h, SHAPE "types = (string) uint8, framerate = (fraction) 25/1");
+  for (guint s = 0; s < G_N_ELEMENTS (states); s++) {
+    gst_element_set_state (h->element, states[s]);
+    for (guint i = 0; i < G_N_ELEMENTS (queries); i++)
+      check_query (h->element, i);
+    check_open_query (h->element, "sink");
+    check_open_query (h->element, "src");
+  }
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_negotiation);
   test_add (tcase, test_framerate);
+  test_add (tcase, test_caps_queries);
   test_add (tcase, test_upstream_is_free);
   test_add (tcase, test_layout_of_ambiguous_shape);
 }
