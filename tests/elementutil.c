@@ -2,6 +2,7 @@
 
 #include "elementutil.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -437,6 +438,9 @@ test_resident_memory (void)
 {
   gsize size, resident;
 
+#ifdef __GLIBC__
+  malloc_trim (0);
+#endif
   read_statm (&size, &resident);
   return resident;
 }

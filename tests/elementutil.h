@@ -85,7 +85,8 @@ gchar *test_harness_error (GstHarness *h);
 /* Waits for a child; its exit status, -1 when it hangs, or minus the signal that
  * ended it. */
 gint test_wait_for_exit (pid_t process, GstClockTime patience);
-/* Memory in bytes, resident and all; threads; open file descriptors. */
+/* Memory in bytes, resident and all; threads; open file descriptors. What was
+ * freed and the allocator still keeps is given back first. */
 gsize test_resident_memory (void);
 gsize test_virtual_memory (void);
 /* Whether address space and memory are a sanitizer's. */
