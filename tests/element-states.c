@@ -75,28 +75,45 @@ GST_END_TEST
 
 /* NULL with frames in flight */
 
-static const gchar *const ways_to_end[] = {
-  SOURCE ELEMENT "! fakesink",
-  SOURCE ELEMENT "! appsink max-buffers=2",
-  SOURCE "tee name=t ! queue ! " ELEMENT "! fakesink  t. ! queue ! "
-         "cudapreproc width=32 height=32 ! queue ! fakesink",
-  SOURCE ELEMENT "! queue ! fakesink sync=true",
-  "videotestsrc is-live=true ! " ELEMENT "async-depth=3 ! fakesink",
+static const struct {
+  const gchar *line;
+  GstMessageType end; /* what comes after some frames; 0: they do not end */
+} ways_to_end[] = {
+  { SOURCE ELEMENT "! fakesink", 0 },
+  { SOURCE ELEMENT "! appsink max-buffers=2", 0 },
+  { SOURCE "tee name=t ! queue ! " ELEMENT "! fakesink  t. ! queue ! "
+           "cudapreproc width=32 height=32 ! queue ! fakesink",
+      0 },
+  { SOURCE ELEMENT "! queue ! fakesink sync=true", 0 },
+  { "videotestsrc is-live=true ! " ELEMENT "async-depth=3 ! fakesink", 0 },
+  { "videotestsrc num-buffers=3 ! " ELEMENT "async-depth=4 ! fakesink",
+      GST_MESSAGE_EOS },
+  { "videotestsrc num-buffers=5 ! tee name=t ! queue ! " ELEMENT
+    "! fakesink  t. ! queue ! cudapreproc width=32 height=32 ! fakesink",
+      GST_MESSAGE_EOS },
+  { SOURCE ELEMENT "async-depth=4 ! identity error-after=3 ! fakesink",
+      GST_MESSAGE_ERROR },
+  { SOURCE "tee name=t ! queue ! " ELEMENT "! identity error-after=3 ! "
+           "fakesink  t. ! queue ! cudapreproc width=32 height=32 ! fakesink",
+      GST_MESSAGE_ERROR },
 };
 
-/* 500 times, five at once. */
+/* 100 times each, all at once. Every second time those that end have ended. */
 GST_START_TEST (test_null_at_any_time) {
   GRand *random = g_rand_new_with_seed (2);
   GstElement *pipeline[G_N_ELEMENTS (ways_to_end)];
 
   for (guint i = 0; i < 100; i++) {
     for (guint w = 0; w < G_N_ELEMENTS (ways_to_end); w++) {
-      pipeline[w] = test_launch (__i__, "%s", ways_to_end[w]);
+      pipeline[w] = test_launch (__i__, "%s", ways_to_end[w].line);
       gst_element_set_state (pipeline[w], GST_STATE_PLAYING);
     }
     g_usleep ((gulong) g_rand_int_range (random, 0, 80000));
-    for (guint w = 0; w < G_N_ELEMENTS (ways_to_end); w++)
+    for (guint w = 0; w < G_N_ELEMENTS (ways_to_end); w++) {
+      if (i % 2 != 0 && ways_to_end[w].end != 0)
+        gst_message_unref (test_pop (pipeline[w], ways_to_end[w].end));
       test_stop (&pipeline[w]);
+    }
   }
   g_rand_free (random);
 }
@@ -267,7 +284,8 @@ GST_END_TEST
 /* consumers that keep tensors */
 
 /* One branch of a tee keeps the last 40 tensors, the other has up to 30 in its
- * queue: neither stalls, and what is kept is not written over. */
+ * queue: neither stalls, and what is kept is not written over, nor lost with the
+ * pipeline. */
 GST_START_TEST (test_consumers_keep_tensors) {
   const guint n_frames = 200;
   GstSample *kept[40] = { NULL };
@@ -297,12 +315,12 @@ GST_START_TEST (test_consumers_keep_tensors) {
   }
   gst_message_unref (test_pop (pipeline, GST_MESSAGE_EOS));
   fail_unless_equals_int (other, (gint) n_frames);
+  test_stop (&pipeline);
   for (guint k = 0; k < G_N_ELEMENTS (kept); k++) {
     fail_unless_equals_int (test_number_of (gst_sample_get_buffer (kept[k])),
         (gint) (n_frames - G_N_ELEMENTS (kept) + k));
     gst_sample_unref (kept[k]);
   }
-  test_stop (&pipeline);
 }
 GST_END_TEST
 
