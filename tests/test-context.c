@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The application's CUDA stays as it was: whatever the engine is asked for, the
- * calling thread has the same context and the same last error as before, be it a
- * context of its own, the device's primary one, or none. Exits with 77 where no
- * device opens.
+ * calling thread has the same context, device and last error as before, be it a
+ * context of its own, the device's primary one, or none; so has another thread.
+ * Exits with 77 where no device opens.
  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <pthread.h>
 
 #include "engineframe.h"
 
@@ -44,31 +45,41 @@ load_driver (void)
   destroy = driver_function ("cuCtxDestroy", 4000);
 }
 
-static CUcontext
+/* What the calling thread has. */
+struct current {
+  CUcontext context;
+  int device;
+};
+
+static struct current
 current (void)
 {
-  CUcontext context = NULL;
+  struct current now = { NULL, -1 };
 
-  EXPECT (get_current (&context) == CUDA_SUCCESS, "no answer");
-  return context;
+  EXPECT (get_current (&now.context) == CUDA_SUCCESS, "no context's answer");
+  EXPECT (cudaGetDevice (&now.device) == cudaSuccess, "no device's answer");
+  return now;
 }
 
 static void
-expect_untouched (CUcontext before, const char *whose, const char *after)
+expect_untouched (struct current before, const char *whose, const char *after)
 {
-  const CUcontext now = current ();
+  const cudaError_t last = cudaPeekAtLastError ();
+  const struct current now = current ();
 
-  EXPECT (now == before, "%s: %p after %s, not %p", whose, (void *) now, after,
-      (void *) before);
-  EXPECT (cudaPeekAtLastError () == cudaSuccess, "%s: %s after %s", whose,
-      cudaGetErrorString (cudaPeekAtLastError ()), after);
+  EXPECT (now.context == before.context, "%s: %p after %s, not %p", whose,
+      (void *) now.context, after, (void *) before.context);
+  EXPECT (now.device == before.device, "%s: device %d after %s, not %d", whose,
+      now.device, after, before.device);
+  EXPECT (last == cudaSuccess, "%s: %s after %s", whose,
+      cudaGetErrorString (last), after);
 }
 
 /* Everything that an application's thread may call. */
 static void
 run_engine (const char *whose)
 {
-  const CUcontext before = current ();
+  const struct current before = current ();
   const pp_spec spec = letterbox_spec (32, 32);
   pp_error error = { 0 };
   struct frame frame;
@@ -98,12 +109,48 @@ run_engine (const char *whose)
   expect_untouched (before, whose, "closing");
 }
 
+/* With no context, with one of the thread's own, and with the primary one of the
+ * last device, which is another than the engine's where there are several. A
+ * thread begins without. */
+static void *
+run_thread (void *unused)
+{
+  CUcontext own = NULL;
+  int devices = 0;
+
+  (void) unused;
+  EXPECT (current ().context == NULL, "a context is left");
+  run_engine ("none");
+  if (create != NULL && destroy != NULL) {
+    EXPECT (create (&own, 0, 0) == CUDA_SUCCESS, "no context");
+    run_engine ("its own");
+    destroy (own);
+  }
+  EXPECT (cudaGetDeviceCount (&devices) == cudaSuccess &&
+          cudaSetDevice (devices - 1) == cudaSuccess &&
+          cudaFree (NULL) == cudaSuccess,
+      "no primary context");
+  run_engine ("the primary");
+  return NULL;
+}
+
+/* The caller keeps what it has, meanwhile. */
+static void
+run_other_thread (void)
+{
+  const struct current before = current ();
+  pthread_t thread;
+
+  EXPECT (pthread_create (&thread, NULL, run_thread, NULL) == 0, "no thread");
+  pthread_join (thread, NULL);
+  expect_untouched (before, "the first thread's", "another thread's work");
+}
+
 int
 main (void)
 {
   pp_error error = { 0 };
   pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &error);
-  CUcontext own = NULL;
 
   if (device == NULL) {
     printf ("SKIP: %s\n", error.text);
@@ -111,15 +158,8 @@ main (void)
   }
   pp_device_close (&device);
   load_driver ();
-  EXPECT (current () == NULL, "a context is left");
-  run_engine ("none");
-  if (create != NULL && destroy != NULL) {
-    EXPECT (create (&own, 0, 0) == CUDA_SUCCESS, "no context");
-    run_engine ("its own");
-    destroy (own);
-  }
-  EXPECT (cudaSetDevice (0) == cudaSuccess && cudaFree (NULL) == cudaSuccess,
-      "no primary context");
-  run_engine ("the primary");
+  run_other_thread ();
+  run_thread (NULL);
+  run_other_thread ();
   return expect_end ();
 }
