@@ -109,8 +109,12 @@ make_environment (const gchar *folder, const gchar *drivers)
       all, "GST_PLUGIN_PATH_1_0", g_getenv ("PP_PLUGIN_DIR"), TRUE);
   all = g_environ_setenv (all, "GST_PLUGIN_SYSTEM_PATH_1_0", "", TRUE);
   all = g_environ_setenv (all, "GST_TRACERS", "", TRUE);
-  if (drivers != NULL)
-    all = g_environ_setenv (all, "LD_LIBRARY_PATH", drivers, TRUE);
+  if (drivers != NULL) {
+    const gchar *others = g_environ_getenv (all, "LD_LIBRARY_PATH");
+    g_autofree gchar *path =
+        g_strconcat (drivers, others != NULL ? ":" : NULL, others, NULL);
+    all = g_environ_setenv (all, "LD_LIBRARY_PATH", path, TRUE);
+  }
   return all;
 }
 
