@@ -317,33 +317,6 @@ bench_elements (const BenchRun *run)
   }
 }
 
-/* The streaming thread's CPU time, at a pace at which no frame waits. rest: what
- * is not in CUDA, so ours and GStreamer's; source and sink are in it. */
-static void
-bench_threads (const BenchRun *run)
-{
-  static const BenchJob *const list[] = { &jobs[0], &jobs[2] };
-
-  g_print ("\nthread: the streaming thread's CPU time\n"
-           "  %-50s %8s %12s %10s %8s\n",
-      "", "thread", "source, sink", "CUDA calls", "rest");
-  for (guint j = 0; j < G_N_ELEMENTS (list); j++) {
-    gchar *name = bench_job_name (list[j]);
-    const gdouble alone = bench_engine (run, list[j], 1, BENCH_SERIAL).mean;
-    const gdouble bare = bench_thread (run, list[j], alone, TRUE);
-    const gdouble thread = bench_thread (run, list[j], alone, FALSE);
-
-    g_print ("  %-50s %8.2f %12.2f", name, thread, bare);
-    if (run->backend == PP_BACKEND_CUDA) {
-      const gdouble calls = bench_cuda_calls (run, list[j]);
-      g_print (" %10.2f %8.2f\n", calls, thread - calls);
-    } else {
-      g_print (" %10s %8.2f\n", "-", thread);
-    }
-    g_free (name);
-  }
-}
-
 /* For bench_opencv.py: with one stream and with two. */
 static void
 bench_opencv (const BenchRun *run)
@@ -370,7 +343,6 @@ static const Set known_sets[] = {
   { "sizes", bench_sizes, TRUE, TRUE },
   { "latency", bench_latency, TRUE, TRUE },
   { "elements", bench_elements, TRUE, TRUE },
-  { "thread", bench_threads, TRUE, TRUE },
   { "opencv", bench_opencv, FALSE, FALSE },
 };
 
@@ -497,8 +469,7 @@ main (int argc, char **argv)
         "NAME" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "frames a measurement", "N" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
-        "of streams, classic, jobs, sizes, latency, elements, thread, or all; or "
-        "opencv",
+        "of streams, classic, jobs, sizes, latency, elements, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
         "jobs and sizes with this in their names", "TEXT" },

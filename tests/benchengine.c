@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "benchjobs.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#include "benchcalls.h"
-#include "kernels/engine.h"
 
 #define IN_FLIGHT 16 /* enough for staging too */
 
@@ -38,10 +36,9 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   bench->sums.bytes_down = info->bytes_down;
 }
 
-/* backend: the engine's own, or one that stands before it. */
 static void
 bench_init (
-    Bench *bench, const pp_backend *backend, const BenchJob *job, gint streams)
+    Bench *bench, const BenchRun *run, const BenchJob *job, gint streams)
 {
   pp_error error;
 
@@ -49,8 +46,8 @@ bench_init (
   bench->plan = bench_job_plan (job, &bench->info);
   bench->pageable = job->pageable;
   bench->tensor_size = pp_plan_tensor_size (bench->plan);
-  bench->device = pp_device_open_backend (
-      backend, -1, &(pp_device_options){ .streams = streams }, &error);
+  bench->device = pp_device_open (
+      run->backend, -1, &(pp_device_options){ .streams = streams }, &error);
   bench_require (bench->device != NULL, "open", &error);
   bench->arena = pp_device_arena (bench->device);
   for (gint b = 0; b < BENCH_BUFFERS; b++) {
@@ -149,9 +146,7 @@ bench_engine (
   gdouble *latencies = g_new0 (gdouble, run->frames);
   Bench bench;
 
-  bench_init (&bench,
-      run->backend == PP_BACKEND_CUDA ? &pp_backend_cuda : &pp_backend_cpu, job,
-      streams);
+  bench_init (&bench, run, job, streams);
   bench.urgent = mode == BENCH_URGENT;
   for (gint round = 0; round < BENCH_ROUNDS; round++) {
     const gdouble time = run_once (
@@ -164,45 +159,4 @@ bench_engine (
   bench_clear (&bench);
   g_free (latencies);
   return result;
-}
-
-/* The calls of frames that come one at a time, as if they were the last ones of
- * the warm-up: tables are on the device and buffers are large enough. */
-static void
-remember_calls (Bench *bench, BenchCalls *calls[BENCH_BUFFERS])
-{
-  for (gint i = 0; i < BENCH_WARM_UP; i++)
-    submit (bench, i);
-  for (gint b = 0; b < BENCH_BUFFERS; b++) {
-    pp_device_drain (bench->device, NULL);
-    bench_calls_start ();
-    submit (bench, BENCH_WARM_UP + b);
-    pp_device_drain (bench->device, NULL);
-    calls[b] = bench_calls_stop ();
-  }
-}
-
-gdouble
-bench_cuda_calls (const BenchRun *run, const BenchJob *job)
-{
-  const gdouble clock = bench_thread_now_takes ();
-  gdouble least = G_MAXDOUBLE;
-  BenchCalls *calls[BENCH_BUFFERS];
-  Bench bench;
-
-  bench_init (
-      &bench, bench_calls_backend (&pp_backend_cuda), job, BENCH_MAX_STREAMS);
-  remember_calls (&bench, calls);
-  for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    gdouble time = 0;
-    for (gint i = 0; i < BENCH_WARM_UP; i++)
-      bench_calls_repeat (calls[i % BENCH_BUFFERS]);
-    for (gint i = 0; i < run->frames; i++)
-      time += bench_calls_repeat (calls[i % BENCH_BUFFERS]) - clock;
-    least = MIN (least, time / run->frames);
-  }
-  for (gint b = 0; b < BENCH_BUFFERS; b++)
-    bench_calls_free (calls[b]);
-  bench_clear (&bench);
-  return least;
 }

@@ -2,7 +2,6 @@
 #include "benchjobs.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "gst/inputformat.h"
 
@@ -19,33 +18,6 @@ gdouble
 bench_now (void)
 {
   return (gdouble) g_get_monotonic_time ();
-}
-
-gdouble
-bench_thread_now (void)
-{
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-  return (gdouble) time.tv_sec * 1e6 + (gdouble) time.tv_nsec / 1e3;
-}
-
-/* The least of some means: whoever interrupts only adds. */
-gdouble
-bench_thread_now_takes (void)
-{
-  const gint means = 10, readings = 1000;
-  gdouble least = G_MAXDOUBLE;
-
-  for (gint m = 0; m < means; m++) {
-    gdouble sum = 0;
-    for (gint i = 0; i < readings; i++) {
-      const gdouble start = bench_thread_now ();
-      sum += bench_thread_now () - start;
-    }
-    least = MIN (least, sum / readings);
-  }
-  return least;
 }
 
 void

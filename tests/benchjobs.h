@@ -39,10 +39,6 @@ typedef struct {
 void bench_require (
     gboolean condition, const gchar *what, const pp_error *error);
 gdouble bench_now (void); /* microseconds */
-/* CPU time of the calling thread, microseconds; and by how much two readings, one
- * right behind the other, differ. */
-gdouble bench_thread_now (void);
-gdouble bench_thread_now_takes (void);
 void bench_fill (guint8 *data, gsize size, guint seed);
 gchar *bench_job_name (const BenchJob *job);
 GstCaps *bench_job_caps (const BenchJob *job);
@@ -87,26 +83,10 @@ BenchResult bench_engine (
 BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
 
 /* serial: each frame is waited for, latencies are from the frame's coming to the
- * element to its tensor's being mapped; and urgent, since that is what the
- * element makes of async-depth=0. pipelines of them at once, each with its own
- * thread; the time is of one frame of all, wall time over frames. streams 0:
- * automatic. */
+ * element to its tensor's being mapped; and urgent, since that is what the element
+ * makes of async-depth=0. pipelines of them at once, each with its own thread; the time is of one frame
+ * of all, wall time over frames. streams 0: automatic. */
 BenchResult bench_pipeline (const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint pipelines);
-
-/* CPU time a frame of a pipeline's streaming thread, on which all of it runs:
- * source, element, sink, mapping the tensor; microseconds, best round. Not
- * counted: other threads, reading the clock, and pause microseconds between two
- * frames, so long that no frame waits for another. What waits also polls, and
- * that would look like work. bare: without the element. */
-gdouble bench_thread (
-    const BenchRun *run, const BenchJob *job, gdouble pause, gboolean bare);
-/* CPU time of the CUDA calls that queueing one frame of a job takes on the thread
- * that queues it, on streams at rest; microseconds, best round. They are those
- * that the engine makes, without the engine: the context entered and left,
- * copies or a gather up, the launch, the copy down, four event records, each
- * with what the backend's function needs to prepare it. CUDA and pinned frames
- * only. */
-gdouble bench_cuda_calls (const BenchRun *run, const BenchJob *job);
 
 #endif

@@ -11,11 +11,6 @@ typedef struct {
   gdouble start, end; /* of the frames behind the warm-up */
   gdouble arrived;    /* when the frame came to the element */
   gdouble *latencies; /* of the frames behind the warm-up; NULL: not asked */
-  /* the streaming thread's CPU time, see bench_thread */
-  gboolean bare;
-  gint counted;  /* frames behind the warm-up; 0: not asked */
-  gdouble pause; /* between frames */
-  gdouble resumed, ran;
 } Clock;
 
 static GstPadProbeReturn
@@ -29,22 +24,6 @@ on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Adds what the thread ran for since the last pause; then pauses. Not asleep,
- * which would count the waking up. */
-static void
-count_and_pause (Clock *clock)
-{
-  const gdouble ran = bench_thread_now () - clock->resumed;
-  const gdouble end = bench_now () + clock->pause;
-  const gint seen = g_atomic_int_get (&clock->seen);
-
-  if (seen >= clock->warm_up && seen < clock->warm_up + clock->counted)
-    clock->ran += ran;
-  while (bench_now () < end)
-    g_thread_yield ();
-  clock->resumed = bench_thread_now ();
-}
-
 /* Maps every buffer: waits until the tensor is there. */
 static void
 on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
@@ -54,8 +33,6 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
 
   (void) sink;
   (void) pad;
-  if (clock->counted > 0)
-    count_and_pause (clock);
   bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
   const gdouble now = bench_now ();
   gst_buffer_unmap (buffer, &map);
@@ -67,34 +44,23 @@ on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
   clock->end = now;
 }
 
-static gchar *
-describe_element (
-    const BenchRun *run, const BenchJob *job, gint streams, gboolean serial)
-{
-  gchar gaussian[64] = "";
-
-  if (job->gaussian > 0)
-    g_snprintf (gaussian, sizeof gaussian, "denoise=gaussian denoise-size=%d",
-        job->gaussian);
-  return g_strdup_printf (
-      "cudapreproc name=preproc backend=%s streams=%d async-depth=%d width=%d "
-      "height=%d fit=%s type=%s mean=0.485,0.456,0.406 "
-      "std=0.229,0.224,0.225 %s ! ",
-      run->backend_name, streams, serial ? 0 : -1, job->target, job->target,
-      job->fit, job->type, gaussian);
-}
-
 static void
 start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint frames)
 {
   GstCaps *caps = bench_job_caps (job);
-  gchar *element = clock->bare ? g_strdup ("")
-                               : describe_element (run, job, streams, serial);
+  gchar *gaussian = job->gaussian > 0
+      ? g_strdup_printf ("denoise=gaussian denoise-size=%d", job->gaussian)
+      : g_strdup ("");
   gchar *launch = g_strdup_printf (
-      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! %s"
+      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! "
+      "cudapreproc "
+      "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
+      "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
       "fakesink name=sink sync=false signal-handoffs=true",
-      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames, element);
+      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
+      run->backend_name, streams, serial ? 0 : -1, job->target, job->target,
+      job->fit, job->type, gaussian);
 
   clock->warm_up = BENCH_WARM_UP + job->recycled;
   clock->pipeline = gst_parse_launch (launch, NULL);
@@ -105,46 +71,29 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
   g_object_set (source, "caps", caps, NULL);
   g_signal_connect (sink, "handoff", G_CALLBACK (on_handoff), clock);
   if (clock->latencies != NULL) {
-    GstElement *preproc =
+    GstElement *element =
         gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
-    GstPad *in = gst_element_get_static_pad (preproc, "sink");
+    GstPad *in = gst_element_get_static_pad (element, "sink");
     gst_pad_add_probe (in, GST_PAD_PROBE_TYPE_BUFFER, on_arrival, clock, NULL);
     gst_object_unref (in);
-    gst_object_unref (preproc);
+    gst_object_unref (element);
   }
   gst_element_set_state (clock->pipeline, GST_STATE_PLAYING);
   gst_object_unref (source);
   gst_object_unref (sink);
   gst_caps_unref (caps);
   g_free (launch);
-  g_free (element);
+  g_free (gaussian);
 }
 
-static void
-read_stats (GstElement *pipeline, BenchResult *result)
-{
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
-  GstStructure *stats = NULL;
-  guint64 frames = 1, up = 0, down = 0;
-
-  g_object_get (element, "stats", &stats, NULL);
-  gst_structure_get_uint64 (stats, "frames", &frames);
-  gst_structure_get_uint64 (stats, "bytes-up", &up);
-  gst_structure_get_uint64 (stats, "bytes-down", &down);
-  gst_structure_get_double (stats, "upload-mean", &result->upload);
-  gst_structure_get_double (stats, "kernel-mean", &result->kernel);
-  gst_structure_get_double (stats, "download-mean", &result->download);
-  result->bytes_up = (gsize) (up / MAX (frames, 1));
-  result->bytes_down = (gsize) (down / MAX (frames, 1));
-  gst_structure_free (stats);
-  gst_object_unref (element);
-}
-
-/* result: NULL where nobody asks, and for a bare one. */
 static void
 finish_pipeline (Clock *clock, BenchResult *result)
 {
   GstBus *bus = gst_element_get_bus (clock->pipeline);
+  GstElement *element =
+      gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
+  GstStructure *stats = NULL;
+  guint64 frames = 1, up = 0, down = 0;
   GstMessage *message = gst_bus_timed_pop_filtered (
       bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 
@@ -155,9 +104,18 @@ finish_pipeline (Clock *clock, BenchResult *result)
     exit (1);
   }
   gst_message_unref (message);
-  if (result != NULL)
-    read_stats (clock->pipeline, result);
+  g_object_get (element, "stats", &stats, NULL);
+  gst_structure_get_uint64 (stats, "frames", &frames);
+  gst_structure_get_uint64 (stats, "bytes-up", &up);
+  gst_structure_get_uint64 (stats, "bytes-down", &down);
+  gst_structure_get_double (stats, "upload-mean", &result->upload);
+  gst_structure_get_double (stats, "kernel-mean", &result->kernel);
+  gst_structure_get_double (stats, "download-mean", &result->download);
+  result->bytes_up = (gsize) (up / MAX (frames, 1));
+  result->bytes_down = (gsize) (down / MAX (frames, 1));
+  gst_structure_free (stats);
   gst_element_set_state (clock->pipeline, GST_STATE_NULL);
+  gst_object_unref (element);
   gst_object_unref (bus);
   gst_object_unref (clock->pipeline);
 }
@@ -240,24 +198,4 @@ bench_pipeline (const BenchRun *run, const BenchJob *job, gint streams,
       best = result;
   }
   return best;
-}
-
-/* Behind the frames that are counted come as many as in the warm-up: the last
- * tensors leave at the end, without frames that push them out. */
-gdouble
-bench_thread (
-    const BenchRun *run, const BenchJob *job, gdouble pause, gboolean bare)
-{
-  const gdouble clock_takes = bench_thread_now_takes ();
-  gdouble least = G_MAXDOUBLE;
-
-  for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    Clock clock = { .bare = bare, .counted = run->frames, .pause = pause };
-
-    start_pipeline (&clock, run, job, 0, FALSE,
-        BENCH_WARM_UP + run->frames + BENCH_WARM_UP);
-    finish_pipeline (&clock, NULL);
-    least = MIN (least, clock.ran / run->frames - clock_takes);
-  }
-  return least;
 }

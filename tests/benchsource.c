@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "benchsource.h"
 
-#include <gst/video/video.h>
-
 #define BENCH_TYPE_SOURCE (bench_source_get_type ())
 G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
 
@@ -91,47 +89,35 @@ bench_source_set_property (
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }
 
-static GstBufferPool *
-make_pool (GstCaps *caps, guint size, guint min)
-{
-  GstBufferPool *pool = gst_buffer_pool_new ();
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-
-  gst_buffer_pool_config_set_params (config, caps, size, min, 0);
-  gst_buffer_pool_set_config (pool, config);
-  return pool;
-}
-
-/* Frames from downstream's pool, or, where that is asked for or there is none,
- * from a pool of ordinary memory. */
+/* Frames from downstream's pool, or from a pool of ordinary memory. */
 static gboolean
 bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
 {
-  BenchSource *self = BENCH_SOURCE (source);
   GstBufferPool *pool = NULL;
-  GstVideoInfo info;
   GstCaps *caps;
-  guint size, min = 0, max;
+  guint size, min, max;
 
-  gst_query_parse_allocation (query, &caps, NULL);
-  if (!gst_video_info_from_caps (&info, caps))
+  if (gst_query_get_n_allocation_pools (query) == 0)
     return FALSE;
-  size = (guint) info.size;
-  if (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  else
-    gst_query_add_allocation_pool (query, NULL, size, 0, 0);
-  min = MAX (min, self->recycled);
-  if (self->pageable || pool == NULL) {
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
+  min = MAX (min, BENCH_SOURCE (source)->recycled);
+  gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
+  if (BENCH_SOURCE (source)->pageable) {
+    gst_query_parse_allocation (query, &caps, NULL);
     gst_clear_object (&pool);
-    pool = make_pool (caps, size, min);
+    pool = gst_buffer_pool_new ();
+    GstStructure *config = gst_buffer_pool_get_config (pool);
+    gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+    gst_buffer_pool_set_config (pool, config);
     while (gst_query_get_n_allocation_params (query) > 0)
       gst_query_remove_nth_allocation_param (query, 0);
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
   }
-  gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
-  gst_object_unref (pool);
-  return GST_BASE_SRC_CLASS (bench_source_parent_class)
-      ->decide_allocation (source, query);
+  const gboolean offered = pool != NULL;
+  gst_clear_object (&pool);
+  return offered &&
+      GST_BASE_SRC_CLASS (bench_source_parent_class)
+          ->decide_allocation (source, query);
 }
 
 static void

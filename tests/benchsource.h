@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A source that costs nothing: it takes buffers from the pool that downstream
- * proposes, or from its own, and fills each only once. Properties: caps, pageable,
- * recycled, and GstBaseSrc's num-buffers.
+ * proposes and fills each only once. Properties: caps, and GstBaseSrc's
+ * num-buffers.
  */
 #ifndef BENCH_SOURCE_H
 #define BENCH_SOURCE_H
