@@ -29,6 +29,7 @@ static const char *const names[N_BROKEN] = {
   [BROKEN_HORIZONTAL_FIRST] = "horizontal first",
   [BROKEN_FUSED] = "fused multiply-add",
   [BROKEN_STRIDE] = "wrong stride",
+  [BROKEN_WRAPPED_COLUMN] = "wrapped column",
   [BROKEN_BYTE_ORDER] = "byte order ignored",
   [BROKEN_GARBAGE_BITS] = "garbage bits counted",
   [BROKEN_MEDIAN_BORDER] = "wrong border of the median",
@@ -61,6 +62,8 @@ value_at (const struct picture *p, int component, int column, int row)
   const size_t stride = p->fault == BROKEN_STRIDE
       ? (size_t) p->plan->extent[s->plane].width
       : p->view->stride[s->plane];
+  if (p->fault == BROKEN_WRAPPED_COLUMN)
+    column &= 0xfff;
   const uint8_t *at = p->view->plane[s->plane] +
       (size_t) (s->first_row + row) * stride + s->first_byte +
       (ptrdiff_t) column * s->pixel_stride;

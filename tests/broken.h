@@ -17,6 +17,7 @@ typedef enum broken_fault {
   BROKEN_HORIZONTAL_FIRST,  /* the axes in the other order */
   BROKEN_FUSED,             /* multiply and add without rounding between */
   BROKEN_STRIDE,            /* rows are taken to be packed */
+  BROKEN_WRAPPED_COLUMN,    /* columns are counted in 12 bits */
   BROKEN_BYTE_ORDER,        /* 2-byte samples are little endian */
   BROKEN_GARBAGE_BITS,      /* bits outside the value count */
   BROKEN_MEDIAN_BORDER,     /* the median's border is reflected */

@@ -342,21 +342,69 @@ pick_geometry (check_case *check, check_random *random)
     spec->crop_fraction = check_real (random, 0.5, 1);
 }
 
+/* 8K, where offsets and coordinates are largest: few, and small tensors, since
+ * each takes as long as a thousand others. */
+static const struct large_row {
+  const char *format;
+  pp_fit fit;
+  pp_method method;
+  bool antialias;
+  int width, height;
+} large[] = {
+  { "RGB", PP_FIT_LETTERBOX, PP_METHOD_LANCZOS, false, 64, 64 },
+  { "RGB", PP_FIT_STRETCH, PP_METHOD_BILINEAR, true, 64, 36 },
+  { "NV12", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, true, 48, 64 },
+  { "NV12", PP_FIT_STRETCH, PP_METHOD_BICUBIC, false, 61, 47 },
+  { "P010_10LE", PP_FIT_STRETCH, PP_METHOD_AREA, true, 33, 21 },
+  { "P010_10LE", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, false, 64, 64 },
+};
+
+#define LARGE_WIDTH 7680
+#define LARGE_HEIGHT 4320
+
+static void
+make_large (check_case *check, const struct large_row *row)
+{
+  check_format_init (&check->format, row->format, LARGE_WIDTH, LARGE_HEIGHT);
+  check->format_name = row->format;
+  check->source = (pp_rect){ 0, 0, LARGE_WIDTH, LARGE_HEIGHT };
+  check_case_planes (check);
+  pp_spec *spec = &check->spec;
+  pp_spec_init (spec);
+  spec->width = row->width;
+  spec->height = row->height;
+  spec->fit = row->fit;
+  spec->method = row->method;
+  spec->antialias = row->antialias;
+  check->fill = CHECK_FILL_RANDOM;
+}
+
 int
-check_walk_length (void)
+check_first_large (void)
 {
   return LENGTH (formats) * (PP_METHOD_AREA + 1) * (PP_TYPE_INT8 + 1) *
       (PP_LAYOUT_NHWC + 1);
+}
+
+int
+check_walk_length (void)
+{
+  return check_first_large () + LENGTH (large);
 }
 
 check_random
 check_case_init (check_case *check, uint64_t seed, int number)
 {
   check_random random = { seed + (uint64_t) number * 0x2545f4914f6cdd1d };
+  const int first_large = check_first_large ();
+  *check = (check_case){ .seed = seed, .number = number };
+  if (number >= first_large && number < check_walk_length ()) {
+    make_large (check, &large[number - first_large]);
+    return random;
+  }
   /* Below the walk's length the number itself says which of each. */
   uint64_t walk =
-      number < check_walk_length () ? (uint64_t) number : check_next (&random);
-  *check = (check_case){ .seed = seed, .number = number };
+      number < first_large ? (uint64_t) number : check_next (&random);
   const int format = (int) (walk % LENGTH (formats));
   walk /= LENGTH (formats);
   pick_format (check, &random, &formats[format]);

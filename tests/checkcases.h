@@ -48,7 +48,9 @@ typedef struct check_case {
 } check_case;
 
 /* The walk's length: cases below it are one for each format, method, type and
- * layout; those from it on are random throughout. */
+ * layout, and from check_first_large on some of 8K, whatever the seed; those
+ * from it on are random throughout. */
+int check_first_large (void);
 int check_walk_length (void);
 /* A case, and the random numbers that its frame is to be filled with. */
 check_random check_case_init (check_case *check, uint64_t seed, int number);
