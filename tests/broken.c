@@ -15,6 +15,7 @@ struct picture {
   const pp_numbers *numbers;
   const pp_view *view;
   broken_fault fault;
+  int first, last; /* rows of the content that are made */
   /* each component's medians, row by row and a column wider, since a fault
    * reads one further; NULL where there is no median */
   float *medians[PP_MAX_COMPONENTS];
@@ -116,6 +117,21 @@ median_at (const struct picture *p, int component, int column, int row)
   return middle_of (values, n - (p->fault == BROKEN_MEDIAN_NEIGHBOUR));
 }
 
+/* The first row that the taps of the picture's rows read, and the one behind
+ * the last. */
+static void
+rows_read (const struct picture *p, const pp_source *s, int *first, int *last)
+{
+  const pp_axis *axis = &p->numbers->y[s->axes];
+  *first = s->rows;
+  *last = 0;
+  for (int o = p->first; o < p->last; o++) {
+    const int row = p->plan->index[axis->first + o];
+    *first = row < *first ? row : *first;
+    *last = row + axis->n_taps > *last ? row + axis->n_taps : *last;
+  }
+}
+
 static void
 make_medians (struct picture *p)
 {
@@ -126,7 +142,9 @@ make_medians (struct picture *p)
     p->medians[c] = malloc ((size_t) width * (size_t) s->rows * sizeof (float));
     if (!p->medians[c])
       abort ();
-    for (int y = 0; y < s->rows; y++)
+    int first, last;
+    rows_read (p, s, &first, &last);
+    for (int y = first; y < last; y++)
       for (int x = 0; x < width; x++)
         p->medians[c][(ptrdiff_t) y * width + x] = median_at (p, c, x, y);
   }
@@ -297,7 +315,7 @@ static void
 write_content (const struct picture *p, uint8_t *tensor)
 {
   const pp_numbers *n = p->numbers;
-  for (int y = 0; y < n->content_height; y++)
+  for (int y = p->first; y < p->last; y++)
     for (int x = 0; x < n->content_width; x++) {
       float shade[PP_MAX_CHANNELS];
       shade_at (p, x, y, shade);
@@ -332,17 +350,28 @@ write_padding (const struct picture *p, uint8_t *tensor)
 }
 
 void
-broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
-    broken_fault fault)
+broken_apply_rows (const pp_plan *plan, const pp_view *source, void *tensor,
+    int first_row, int last_row, broken_fault fault)
 {
-  struct picture picture = { plan, &plan->numbers, source, fault, { NULL } };
-  const pp_numbers *n = picture.numbers;
-  const int64_t elements = (int64_t) n->n_channels * n->width * n->height;
+  struct picture picture = { plan, &plan->numbers, source, fault, first_row,
+    last_row, { NULL } };
 
   make_medians (&picture);
   write_content (&picture, tensor);
   for (int c = 0; c < PP_MAX_COMPONENTS; c++)
     free (picture.medians[c]);
+}
+
+void
+broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
+    broken_fault fault)
+{
+  const pp_numbers *n = &plan->numbers;
+  const struct picture picture = { plan, n, source, fault, 0, n->content_height,
+    { NULL } };
+  const int64_t elements = (int64_t) n->n_channels * n->width * n->height;
+
+  broken_apply_rows (plan, source, tensor, 0, n->content_height, fault);
   if (fault != BROKEN_PADDING)
     write_padding (&picture, tensor);
   if (fault == BROKEN_PAST_END)

@@ -42,5 +42,9 @@ const char *broken_name (broken_fault fault);
 /* As pp_apply_c. */
 void broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
     broken_fault fault);
+/* As pp_apply_cpu: rows [first_row, last_row) of the content and nothing else.
+ * Faults from BROKEN_PADDING on are none of it. */
+void broken_apply_rows (const pp_plan *plan, const pp_view *source,
+    void *tensor, int first_row, int last_row, broken_fault fault);
 
 #endif

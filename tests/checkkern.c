@@ -6,7 +6,8 @@
  *   checkkern                 the walk over all formats, methods, types and
  *                             layouts, then some random cases
  *   checkkern --long          many random cases
- *   checkkern --self-test     kernels broken on purpose, all to be caught
+ *   checkkern --self-test     kernels and results broken on purpose, all to be
+ *                             caught
  *   checkkern --bench         times, of what was found right
  */
 #include <getopt.h>
@@ -16,12 +17,11 @@
 
 #include "checkbench.h"
 #include "checkrun.h"
+#include "checkself.h"
 
 /* Random cases after the walk. */
 #define COUNT 20000
 #define COUNT_LONG 60000
-/* Cases that a broken kernel may pass before it must have been caught. */
-#define SELF_TEST_CASES 10000
 /* Mismatches that are printed in full. */
 #define MOST_REPORTS 5
 
@@ -74,49 +74,6 @@ check_all (const struct options *options, pp_device *device)
   return totals.failed > 0;
 }
 
-/* Which case catches the fault; -1 if none does. Cases without a plan catch
- * nothing: they fail in check_all. */
-static int
-caught_by (const struct options *options, broken_fault fault)
-{
-  /* What should pass is reported when it does not. */
-  FILE *report = fault == BROKEN_NONE ? stdout : NULL;
-  for (int i = 0; i < SELF_TEST_CASES; i++) {
-    /* The broken kernels are slow. */
-    if (i >= check_first_large () && i < check_walk_length () &&
-        fault != BROKEN_WRAPPED_COLUMN)
-      continue;
-    check_case check;
-    check_run run;
-    const check_random random = check_case_init (&check, options->seed, i);
-    const bool caught = check_run_init (&run, &check, random, NULL, report) &&
-        !check_broken (&run, fault);
-    check_run_clear (&run);
-    if (caught)
-      return i;
-  }
-  return -1;
-}
-
-static int
-self_test (const struct options *options)
-{
-  struct totals totals = { 0, 0 };
-  for (int f = 0; f < N_BROKEN; f++) {
-    const broken_fault fault = (broken_fault) f;
-    const int number = caught_by (options, fault);
-    const bool good = (number >= 0) == (fault != BROKEN_NONE);
-    count (&totals, good);
-    printf ("%s %s: ", good ? "ok    " : "FAILED", broken_name (fault));
-    if (number >= 0)
-      printf ("caught by case %d\n", number);
-    else
-      printf ("passed %d cases\n", SELF_TEST_CASES);
-  }
-  printf ("%d passed, %d failed\n", totals.passed, totals.failed);
-  return totals.failed > 0;
-}
-
 static void
 usage (FILE *to)
 {
@@ -128,7 +85,7 @@ usage (FILE *to)
       "  --long       %d of them\n"
       "  --only N     one case, as a report names it\n"
       "  --cpu        leave the GPU alone\n"
-      "  --self-test  broken kernels must be caught\n"
+      "  --self-test  broken kernels and results must be caught\n"
       "  --bench      times\n",
       COUNT, COUNT_LONG);
 }
@@ -207,7 +164,7 @@ main (int argc, char **argv)
   setvbuf (stdout, NULL, _IOLBF, 0);
   printf ("seed %llu\n", (unsigned long long) options.seed);
   if (options.self_test)
-    return self_test (&options);
+    return check_self (options.seed) > 0;
 
   pp_device *device = options.cpu_only ? NULL : open_device ();
   const int result =

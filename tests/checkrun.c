@@ -316,19 +316,25 @@ ignore_done (void *user, const pp_job_info *info, const pp_error *error)
   (void) error;
 }
 
-/* One job; padding as in pp_task. */
+/* Which planes are pinned, and whether the job is urgent. */
+struct way {
+  unsigned pinned_planes;
+  bool urgent;
+};
+
+/* Runs one job to its end; padding as in pp_task. */
 static bool
-run_job (check_run *run, pp_device *device, uint8_t *tensor,
-    unsigned pinned_planes, bool urgent, uint64_t *padding)
+run_job (check_run *run, pp_device *device, uint8_t *tensor, struct way way,
+    uint64_t *padding)
 {
   const char *who = pp_device_name (device);
   const pp_task task = {
     .plan = run->plan,
     .view = run->view,
-    .pinned_planes = pinned_planes,
+    .pinned_planes = way.pinned_planes,
     .tensor = tensor,
     .padding = padding,
-    .urgent = urgent,
+    .urgent = way.urgent,
     .input_done = ignore_input,
     .done = ignore_done,
   };
@@ -338,37 +344,68 @@ run_job (check_run *run, pp_device *device, uint8_t *tensor,
     return check_that (run, who, false, error.text);
   const pp_status status = pp_job_wait (job, &error);
   pp_job_unref (&job);
-  return check_that (run, who, status == PP_OK, error.text) &&
-      compare (run, who, tensor) &&
-      check_that (run, who, frame_is_untouched (run), "wrote to the source");
+  return check_that (run, who, status == PP_OK, error.text);
+}
+
+static void
+spoil_byte (check_run *run, uint8_t *tensor, check_spoilt what)
+{
+  switch (what) {
+    case CHECK_SPOIL_TENSOR:
+      tensor[check_next (&run->random) % run->size] ^= 1;
+      break;
+    case CHECK_SPOIL_BEFORE:
+      tensor[-1] ^= 1;
+      break;
+    case CHECK_SPOIL_BEHIND:
+      tensor[run->size] ^= 1;
+      break;
+    case CHECK_SPOIL_SOURCE:
+      run->block[0][check_next (&run->random) % run->block_size[0]] ^= 1;
+      break;
+    case CHECK_SPOIL_NOTHING:
+    case CHECK_N_SPOILS:
+      break;
+  }
 }
 
 /* From pinned memory, from pageable memory, from some of each, and in two bands,
  * however small: as a new block, and as one that holds the padding already. */
 bool
-check_device (check_run *run, pp_device *device)
+check_device_spoilt (check_run *run, pp_device *device, check_spoil spoil)
 {
+  const char *who = pp_device_name (device);
   const size_t size = GUARD + run->size + GUARD;
   uint8_t *block = allocate (run->arena, size);
   uint8_t *tensor = block + GUARD;
-  const unsigned pinned[] = { ~0u, 0, (unsigned) check_next (&run->random),
-    ~0u };
+  const struct way ways[CHECK_DEVICE_JOBS] = { { ~0u, false }, { 0, false },
+    { (unsigned) check_next (&run->random), false }, { ~0u, true } };
   uint64_t padding = 0;
   bool good = true;
 
   memset (block, GUARD_BYTE, size);
   run->plan->in_two = run->plan->can_be_two;
-  for (int i = 0; good && i < 4; i++) {
+  for (int i = 0; good && i < CHECK_DEVICE_JOBS; i++) {
     disturb_frame (run);
     memset (tensor, POISON_TESTED, run->size);
     if (padding != 0)
       pp_plan_fill_padding (run->plan, tensor);
-    good = run_job (run, device, tensor, pinned[i], i == 3, &padding);
+    good = run_job (run, device, tensor, ways[i], &padding);
+    if (i == spoil.job)
+      spoil_byte (run, tensor, spoil.what);
+    good = good && compare (run, who, tensor) &&
+        check_that (run, who, frame_is_untouched (run), "wrote to the source");
   }
   good = good &&
-      check_that (run, pp_device_name (device),
-          guards_hold (block, GUARD, GUARD + run->size, size),
+      check_that (run, who, guards_hold (block, GUARD, GUARD + run->size, size),
           "wrote outside the tensor");
   release (run->arena, block, size);
   return good;
+}
+
+bool
+check_device (check_run *run, pp_device *device)
+{
+  return check_device_spoilt (
+      run, device, (check_spoil){ CHECK_SPOIL_NOTHING, 0 });
 }

@@ -37,4 +37,24 @@ bool check_broken (check_run *run, broken_fault fault);
 /* Needs the device's arena. */
 bool check_device (check_run *run, pp_device *device);
 
+/* check_device, with one byte changed behind the back of one of its jobs: that
+ * must not pass. */
+#define CHECK_DEVICE_JOBS 4
+
+typedef enum check_spoilt {
+  CHECK_SPOIL_NOTHING,
+  CHECK_SPOIL_TENSOR,
+  CHECK_SPOIL_BEFORE, /* the last byte of the guard before the tensor */
+  CHECK_SPOIL_BEHIND, /* the first byte of the guard behind it */
+  CHECK_SPOIL_SOURCE,
+  CHECK_N_SPOILS
+} check_spoilt;
+
+typedef struct check_spoil {
+  check_spoilt what;
+  int job; /* when it has ended; below CHECK_DEVICE_JOBS */
+} check_spoil;
+
+bool check_device_spoilt (check_run *run, pp_device *device, check_spoil spoil);
+
 #endif
