@@ -6,9 +6,11 @@
  * bytes of the content that is written, each once. The limit beside it is a
  * copy of 64 MiB by one thread in the same run, which counts both sides too.
  *
- * On the device: the engine's copies; the kernels back to back; and what those
- * are to stay under a quarter of, the copy of the whole frame up or of the
- * whole tensor down, whichever takes longer.
+ * On the device: the engine's copies; the kernels back to back; what those are
+ * to stay under a quarter of, the copy of the whole frame up or of the whole
+ * tensor down, whichever takes longer; the kernels' GB/s; and how much that is
+ * of what the device's own copy does that reads and writes as many bytes, back
+ * to back and in turns as well.
  */
 #include "checkbench.h"
 
@@ -320,10 +322,11 @@ bench (const struct bench_job *job, pp_device *device, double copy)
         speed, 100 * speed / copy);
     if (device) {
       const struct stages s = time_device (runs, device);
-      const check_times t = check_time_kernel (runs, N_TURNS, device);
+      const check_times t = check_time_kernel (runs, N_TURNS, bytes, device);
       const double whole = t.upload > t.download ? t.upload : t.download;
-      printf (" %9.1f %9.1f %9.2f %9.1f %6.1f%%", s.upload, s.download,
-          t.kernel, whole, 100 * t.kernel / whole);
+      printf (" %9.1f %9.1f %9.2f %9.1f %6.1f%% %7.1f %6.1f%%", s.upload,
+          s.download, t.kernel, whole, 100 * t.kernel / whole,
+          bytes / t.kernel * 1e-3, 100 * t.copy / t.kernel);
     }
     printf ("\n");
   }
@@ -341,8 +344,8 @@ check_bench (pp_device *device)
       SECONDS, N_TURNS, copy);
   printf ("%-26s %-5s %9s %7s %7s", "job", "in", "cpu us", "GB/s", "of copy");
   if (device)
-    printf (" %9s %9s %9s %9s %7s", "up us", "down us", "kernel us", "whole us",
-        "of it");
+    printf (" %9s %9s %9s %9s %7s %7s %7s", "up us", "down us", "kernel us",
+        "whole us", "of it", "GB/s", "of copy");
   printf ("\n");
   for (size_t i = 0; i < N_JOBS; i++) {
     wrong += !bench (&jobs[i], device, copy);

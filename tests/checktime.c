@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "checkcopy.h"
 #include "kernels/arena.h"
 #include "kernels/image.h"
 
@@ -221,13 +222,19 @@ frame_size (const check_run *run)
 }
 
 check_times
-check_time_kernel (const check_run *runs, int n_runs, pp_device *device)
+check_time_kernel (
+    const check_run *runs, int n_runs, double moved, pp_device *device)
 {
   struct bench bench;
   bench_init (&bench, runs, n_runs, device);
-  const check_times times = { time_launches (&bench),
-    time_copy (&bench, frame_size (&runs[0]), true),
-    time_copy (&bench, runs[0].size, false) };
+  /* a copy moves each byte twice: it reads it and writes it */
+  const size_t half = (size_t) (moved / 2) + 1;
+  const check_times times = {
+    .kernel = time_launches (&bench),
+    .upload = time_copy (&bench, frame_size (&runs[0]), true),
+    .download = time_copy (&bench, runs[0].size, false),
+    .copy = check_time_device_copy (half, n_runs, LAUNCHES, ROUNDS),
+  };
   bench_clear (&bench);
   return times;
 }
