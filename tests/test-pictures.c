@@ -8,21 +8,26 @@
 #include "expect.h"
 #include "picture.h"
 
-/* A rectangle whose chroma starts with a sample. */
+/* Anywhere: chroma's first sample may begin before it. */
 static pp_rect
 random_crop (const pp_format *format, check_random *random)
 {
-  const pp_component *chroma = &format->component[format->n_components - 1];
-  const int x = check_between (random, 0, format->width - 1) >> chroma->sub_x
-          << chroma->sub_x;
-  const int y = check_between (random, 0, format->height - 1) >> chroma->sub_y
-          << chroma->sub_y;
+  const int x = check_between (random, 0, format->width - 1);
+  const int y = check_between (random, 0, format->height - 1);
 
   return (pp_rect){ x, y, check_between (random, 1, format->width - x),
     check_between (random, 1, format->height - y) };
 }
 
-/* To the last bit. */
+/* A place at most this far, where a sample of chroma begins. */
+static int
+random_corner (int most, int sub, check_random *random)
+{
+  return check_between (random, 0, most >> sub) << sub;
+}
+
+/* A crop of a frame is the same crop of a smaller one, which ends with it and
+ * may begin with it; to the last bit. */
 static void
 test_crop (uint64_t seed)
 {
@@ -30,26 +35,79 @@ test_crop (uint64_t seed)
     check_case check;
     check_random random = make_case (&check, NULL, seed, i);
     struct frame frame = make_frame (&check.format, &random);
-    const pp_rect crop = random_crop (&check.format, &random);
     pp_format format = check.format;
+    const pp_component *chroma = &format.component[format.n_components - 1];
+    const pp_rect crop = random_crop (&format, &random);
+    const int x = random_corner (crop.x, chroma->sub_x, &random);
+    const int y = random_corner (crop.y, chroma->sub_y, &random);
+    const pp_rect rest = { crop.x - x, crop.y - y, crop.width, crop.height };
 
-    format.width = crop.width;
-    format.height = crop.height;
+    format.width = rest.x + crop.width;
+    format.height = rest.y + crop.height;
 
     struct frame cropped = make_frame (&format, &random);
 
-    copy_samples (&cropped, &frame, crop.x, crop.y);
+    copy_samples (&cropped, &frame, x, y);
 
+    const bool is_all = rest.x == 0 && rest.y == 0;
     struct result is = convert (&check.spec, &frame, &crop);
-    struct result should = convert (&check.spec, &cropped, NULL);
+    struct result should =
+        convert (&check.spec, &cropped, is_all ? NULL : &rest);
 
     HOLDS (memcmp (is.tensor, should.tensor, is.size) == 0, &check,
-        "%dx%d at %d,%d is not a frame", crop.width, crop.height, crop.x,
-        crop.y);
+        "%dx%d at %d,%d is not that of a frame from %d,%d on", crop.width,
+        crop.height, crop.x, crop.y, x, y);
     clear_result (&is);
     clear_result (&should);
     clear_frame (&frame);
     clear_frame (&cropped);
+  }
+}
+
+/* A sample of chroma is that of all pixels that it covers: where it lies in
+ * their middle, methods that take pixels for areas see no difference from a
+ * frame that has it once for each, wherever the crop begins. */
+static void
+test_chroma_for_each_pixel (uint64_t seed)
+{
+  static const char *const names[] = { "Y41B", "YUV9", "Y42B", "I420", "NV12",
+    "UYVY" };
+  static const pp_method methods[] = { PP_METHOD_NEAREST, PP_METHOD_AREA };
+
+  for (int i = 0; i < CASES; i++) {
+    check_case check;
+    check_random random =
+        make_case (&check, names[i % LENGTH (names)], seed, i);
+    pp_format *format = &check.format, full;
+
+    format->cosited_x = format->cosited_y = false;
+    check.spec.method = methods[check_between (&random, 0, 1)];
+    check.spec.denoise = PP_DENOISE_NONE;
+    check_format_init (&full, "Y444", format->width, format->height);
+    full.par_n = format->par_n;
+    full.par_d = format->par_d;
+
+    struct frame frame = make_frame (format, &random);
+    struct frame other = make_frame (&full, &random);
+
+    for (int c = 0; c < 3; c++)
+      for (int y = 0; y < format->height; y++)
+        for (int x = 0; x < format->width; x++)
+          put (&other, c, x, y,
+              get (&frame, c, x >> format->component[c].sub_x,
+                  y >> format->component[c].sub_y));
+
+    const pp_rect crop = random_crop (format, &random);
+    struct result is = convert (&check.spec, &frame, &crop);
+    struct result should = convert (&check.spec, &other, &crop);
+    const double off = difference (&is, &should, false, false);
+
+    HOLDS (off <= TOLERANCE, &check, "%dx%d at %d,%d is off by %g", crop.width,
+        crop.height, crop.x, crop.y, off);
+    clear_result (&is);
+    clear_result (&should);
+    clear_frame (&frame);
+    clear_frame (&other);
   }
 }
 
@@ -81,6 +139,8 @@ test_same_picture (uint64_t seed)
 
       check_format_init (
           &format, names[f], check.format.width, check.format.height);
+      format.par_n = check.format.par_n;
+      format.par_d = check.format.par_d;
 
       /* random bytes: also where no value is */
       struct frame other = make_frame (&format, &random);
@@ -146,6 +206,8 @@ test_constant_chroma (uint64_t seed)
 
     check_format_init (&format, names[i % LENGTH (names)], check.format.width,
         check.format.height);
+    format.par_n = check.format.par_n;
+    format.par_d = check.format.par_d;
 
     struct frame coarse = make_frame (&format, &random);
 
@@ -177,6 +239,7 @@ main (int argc, char **argv)
   const uint64_t seed = choose_seed (argc, argv);
 
   test_crop (seed);
+  test_chroma_for_each_pixel (seed);
   test_same_picture (seed);
   test_sample_bytes (seed);
   test_constant_chroma (seed);
