@@ -185,10 +185,13 @@ make_case (check_case *check, const char *name, uint64_t seed, int number)
   pp_spec *spec = &check->spec, plain;
   const int width = check_between (&random, 1, 48);
   const int height = check_between (&random, 1, 48);
+  const int par_n = check->format.par_n, par_d = check->format.par_d;
 
   if (!check_format_init (
           &check->format, name ? name : check->format_name, width, height))
     abort ();
+  check->format.par_n = par_n;
+  check->format.par_d = par_d;
   check->format_name = name ? name : check->format_name;
   pp_spec_init (&plain);
   spec->type = PP_TYPE_FLOAT32;

@@ -4,6 +4,7 @@
  * formats and frames. Argument: a seed; the time by default.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "expect.h"
@@ -265,6 +266,105 @@ test_extremes (uint64_t seed)
   }
 }
 
+/* A picture whose pixels are n by d squares is that of n by d pixels for each.
+ */
+static struct frame
+make_square (const struct frame *frame, check_random *random)
+{
+  pp_format format = frame->check.format;
+  const int n = format.par_n, d = format.par_d;
+
+  format.width *= n;
+  format.height *= d;
+  format.par_n = format.par_d = 1;
+
+  struct frame square = make_frame (&format, random);
+
+  for (int c = 0; c < format.n_components; c++)
+    for (int y = 0; y < format.height; y++)
+      for (int x = 0; x < format.width; x++)
+        put (&square, c, x, y, get (frame, c, x / n, y / d));
+  return square;
+}
+
+/* Whether the content is at the same place, or, where a half may have been
+ * rounded either way, a pixel off. */
+static bool
+is_placed_alike (const pp_numbers *a, const pp_numbers *b, int slack)
+{
+  return abs (a->content_x - b->content_x) <= slack &&
+      abs (a->content_y - b->content_y) <= slack &&
+      abs (a->content_width - b->content_width) <= slack &&
+      abs (a->content_height - b->content_height) <= slack;
+}
+
+static void
+test_pixel_aspect_ratio (uint64_t seed)
+{
+  static const char *const names[] = { "RGB", "GBR12LE", "Y444", "GRAY8" };
+  static const pp_method methods[] = { PP_METHOD_NEAREST, PP_METHOD_AREA };
+
+  for (int i = 0; i < CASES; i++) {
+    check_case check;
+    check_random random =
+        make_case (&check, names[i % LENGTH (names)], seed, i);
+    pp_format *format = &check.format;
+
+    check.spec.method = methods[check_between (&random, 0, 1)];
+    check.spec.denoise = PP_DENOISE_NONE;
+    check.spec.ignore_pixel_aspect_ratio = false;
+    format->par_n = check_between (&random, 1, 5);
+    format->par_d = check_between (&random, 1, 5);
+
+    struct frame frame = make_frame (format, &random);
+    struct frame square = make_square (&frame, &random);
+    struct result is = convert (&check.spec, &frame, NULL);
+    struct result should = convert (&check.spec, &square, NULL);
+    /* letterbox divides by d, in double */
+    const int slack =
+        check.spec.fit == PP_FIT_LETTERBOX && format->par_d > 1 ? 1 : 0;
+
+    HOLDS (is_placed_alike (&is.numbers, &should.numbers, slack), &check,
+        "content is %dx%d, of square pixels %dx%d", is.numbers.content_width,
+        is.numbers.content_height, should.numbers.content_width,
+        should.numbers.content_height);
+    if (is_placed_alike (&is.numbers, &should.numbers, 0)) {
+      const double off = difference (&is, &should, false, false);
+
+      HOLDS (off <= TOLERANCE, &check, "square pixels are off by %g", off);
+    }
+    clear_result (&is);
+    clear_result (&should);
+    clear_frame (&frame);
+    clear_frame (&square);
+  }
+}
+
+/* Ignored, it makes no difference. */
+static void
+test_ignored_aspect_ratio (uint64_t seed)
+{
+  for (int i = 0; i < CASES; i++) {
+    check_case check;
+    check_random random = make_case (&check, NULL, seed, i);
+    struct frame frame = make_frame (&check.format, &random);
+    pp_format *format = &frame.check.format;
+
+    check.spec.ignore_pixel_aspect_ratio = true;
+    format->par_n = check_between (&random, 1, 5);
+    format->par_d = check_between (&random, 1, 5);
+    struct result is = convert (&check.spec, &frame, NULL);
+    format->par_n = format->par_d = 1;
+    struct result should = convert (&check.spec, &frame, NULL);
+
+    HOLDS (memcmp (is.tensor, should.tensor, is.size) == 0, &check,
+        "an ignored aspect ratio is not ignored");
+    clear_result (&is);
+    clear_result (&should);
+    clear_frame (&frame);
+  }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -276,5 +376,7 @@ main (int argc, char **argv)
   test_layouts (seed);
   test_block_means (seed);
   test_extremes (seed);
+  test_pixel_aspect_ratio (seed);
+  test_ignored_aspect_ratio (seed);
   return expect_end ();
 }
