@@ -46,7 +46,9 @@ weighted_taps (const pp_plan *plan, const pp_axis *axis, int output)
 static void
 touch (struct rows *rows, int first, int count)
 {
-  memset (rows->touched + first, true, (size_t) count * sizeof *rows->touched);
+  if (count > 0)
+    memset (
+        rows->touched + first, true, (size_t) count * sizeof *rows->touched);
 }
 
 static int
