@@ -102,12 +102,41 @@ keep_range (GstVideoInfo *info, const GstStructure *structure)
     info->colorimetry.range = said.range;
 }
 
+/* Whether it says what Y'CbCr is: if not, GstVideoInfo takes no notice of it. */
+static gboolean
+names_matrix (const gchar *colorimetry)
+{
+  GstVideoColorimetry said;
+
+  return colorimetry != NULL &&
+      gst_video_colorimetry_from_string (&said, colorimetry) &&
+      said.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
+      said.matrix != GST_VIDEO_COLOR_MATRIX_RGB;
+}
+
+/* A site that caps name holds; GStreamer 1.22 drops it where they have no
+ * colorimetry. One that they do not name beside colorimetry is unknown; newer
+ * versions make one up there. Without either, all decide by the size. */
+static void
+keep_site (GstVideoInfo *info, const GstStructure *structure)
+{
+  const gchar *text = gst_structure_get_string (structure, "chroma-site");
+  const GstVideoChromaSite said = text != NULL
+      ? gst_video_chroma_site_from_string (text)
+      : GST_VIDEO_CHROMA_SITE_UNKNOWN;
+
+  if (said != GST_VIDEO_CHROMA_SITE_UNKNOWN ||
+      names_matrix (gst_structure_get_string (structure, "colorimetry")))
+    info->chroma_site = said;
+}
+
 gboolean
 gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps)
 {
   if (!gst_video_info_from_caps (info, caps))
     return FALSE;
   keep_range (info, gst_caps_get_structure (caps, 0));
+  keep_site (info, gst_caps_get_structure (caps, 0));
   return TRUE;
 }
 

@@ -44,7 +44,8 @@ typedef struct {
 } GstPpInput;
 
 /* As gst_video_info_from_caps, but a range that caps name holds also where they
- * name no matrix, and one that they leave unknown is as in untagged caps. */
+ * name no matrix, and one that they leave unknown is as in untagged caps; and the
+ * chroma site is the same with every version of GStreamer. */
 gboolean gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps);
 
 /* Fills format for the frames of info. On FALSE, *reason says which caps field

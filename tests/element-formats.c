@@ -101,6 +101,22 @@ GST_START_TEST (test_colour) {
         FALSE },
     { SMALL ", colorimetry = bt709, chroma-site = cosited", 16, 219, 0.2126,
         TRUE, TRUE },
+    { LARGE ", colorimetry = (string) 1:3:5:1", 0, 255, 0.2126, FALSE, FALSE },
+    { SMALL ", colorimetry = bt601", 16, 219, 0.299, TRUE, FALSE },
+    /* A site that is named holds, one that is none does not. */
+    { SMALL ", chroma-site = mpeg2", 16, 219, 0.299, TRUE, FALSE },
+    { LARGE ", chroma-site = jpeg", 16, 219, 0.2126, FALSE, FALSE },
+    { LARGE ", colorimetry = (string) 2:0:0:0, chroma-site = jpeg", 16, 219,
+        0.2126, FALSE, FALSE },
+    { SMALL ", colorimetry = bt709, chroma-site = unknown", 16, 219, 0.2126,
+        TRUE, FALSE },
+    { SMALL ", colorimetry = bt709, chroma-site = x", 16, 219, 0.2126, TRUE,
+        FALSE },
+    /* Colorimetry that is none, or not that of Y'CbCr, says nothing. */
+    { SMALL ", colorimetry = x", 16, 219, 0.299, FALSE, FALSE },
+    { LARGE ", colorimetry = x", 16, 219, 0.2126, TRUE, FALSE },
+    { LARGE ", colorimetry = sRGB", 16, 219, 0.2126, TRUE, FALSE },
+    { SMALL ", colorimetry = sRGB", 16, 219, 0.299, FALSE, FALSE },
     /* One of range and matrix is unknown. */
     { SMALL ", colorimetry = (string) 2:0:0:0", 16, 219, 0.299, FALSE, FALSE },
     { SMALL ", colorimetry = (string) 1:0:0:0", 0, 255, 0.299, FALSE, FALSE },
