@@ -29,17 +29,14 @@ gst_pp_plan_cache_finish (GstPpPlanCache *cache)
   gst_pp_settings_clear (&cache->settings);
 }
 
-/* So that nobody looks for a setting that the preset made. */
 static void
 name_preset (const GstPpPlanCache *cache, GstPpFault fault, gchar **reason)
 {
-  const gint preset = cache->settings.preset;
   gchar *text = *reason;
 
-  if (fault != GST_PP_FAULT_SETTINGS || preset == GST_PP_PRESET_NONE)
+  if (fault != GST_PP_FAULT_SETTINGS)
     return;
-  *reason = g_strdup_printf ("%s (preset=%s sets what is not set otherwise)",
-      text, gst_pp_preset_values ()[preset].value_nick);
+  *reason = gst_pp_preset_blame (cache->settings.preset, text);
   g_free (text);
 }
 

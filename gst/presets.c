@@ -62,3 +62,12 @@ gst_pp_preset_foreach (gint preset,
       set (data, pair[0], pair[1]);
   }
 }
+
+gchar *
+gst_pp_preset_blame (gint preset, const gchar *text)
+{
+  if (preset == GST_PP_PRESET_NONE)
+    return g_strdup (text);
+  return g_strdup_printf ("%s (preset=%s sets what is not set otherwise)", text,
+      presets[preset].nick);
+}

@@ -22,6 +22,10 @@ void gst_pp_preset_foreach (gint preset,
     void (*set) (gpointer data, const gchar *name, const gchar *value),
     gpointer data);
 
+/* An error's text with the preset named, if it is one, so that nobody looks for
+ * a setting that the preset made; free it. */
+gchar *gst_pp_preset_blame (gint preset, const gchar *text);
+
 G_END_DECLS
 
 #endif

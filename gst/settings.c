@@ -260,6 +260,17 @@ set_string (gchar **field, const gchar *text)
   *field = g_strdup (text);
 }
 
+/* Of a name that is one. */
+static const Property *
+find_property (const gchar *name)
+{
+  const Property *property = properties;
+
+  while (g_strcmp0 (property->name, name) != 0)
+    property++;
+  return property;
+}
+
 static gpointer
 field_of (const GstPpSettings *settings, const Property *property)
 {
@@ -402,16 +413,20 @@ is_set_by_user (guint64 user_set, const Property *property)
   return FALSE;
 }
 
+gboolean
+gst_pp_settings_is_set (const GstPpSettings *settings, const gchar *name)
+{
+  return is_set_by_user (settings->set, find_property (name));
+}
+
 /* One setting of a preset. The preset's names and values are right: a test walks
  * them. */
 static void
 preset_field (gpointer data, const gchar *name, const gchar *value)
 {
   const Presetting *presetting = data;
-  const Property *property = properties;
+  const Property *property = find_property (name);
 
-  while (g_strcmp0 (property->name, name) != 0)
-    property++;
   if (is_set_by_user (presetting->user_set, property) ||
       (presetting->only_mutable && !property->mutable_playing))
     return;
@@ -451,6 +466,7 @@ gst_pp_settings_resolve (
   for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
     if (!only_mutable || properties[i].mutable_playing)
       copy_field (to, from, &properties[i]);
+  to->set = from->set;
   gst_pp_preset_foreach (to->preset, preset_field, &presetting);
 }
 

@@ -64,10 +64,14 @@ void gst_pp_settings_set (
     GstPpSettings *settings, guint id, const GValue *value);
 void gst_pp_settings_get (
     const GstPpSettings *settings, guint id, GValue *value);
+/* Whether the user set the property of that name; resize stands for
+ * crop-fraction, too. */
+gboolean gst_pp_settings_is_set (
+    const GstPpSettings *settings, const gchar *name);
 /* Copies what the user set, as it is. */
 void gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from);
 /* Copies all, or only what may change while PLAYING, with what the preset says
- * where the user said nothing. */
+ * where the user said nothing; and what the user set. */
 void gst_pp_settings_resolve (
     GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable);
 

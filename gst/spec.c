@@ -5,15 +5,17 @@
 
 #include "settings.h"
 
+#include "presets.h"
+
 GstPpTensorWish
 gst_pp_settings_wish (const GstPpSettings *settings)
 {
   const GstPpTensorWish wish = {
     .width = settings->width,
     .height = settings->height,
-    .channels = settings->channels == GST_PP_AUTO
-        ? 0
-        : pp_channels_count ((pp_channels) settings->channels),
+    .channels = settings->channels,
+    .preset = gst_pp_settings_is_set (settings, "channels") ? GST_PP_PRESET_NONE
+                                                            : settings->preset,
     .layout = settings->layout,
     .type = settings->type,
   };

@@ -2,12 +2,20 @@
 
 #include "tensorcaps.h"
 
+#include "presets.h"
+
 /* NNStreamer's names. */
 static const gchar *const type_names[] = {
   [PP_TYPE_FLOAT32] = "float32",
   [PP_TYPE_FLOAT16] = "float16",
   [PP_TYPE_UINT8] = "uint8",
   [PP_TYPE_INT8] = "int8",
+};
+
+static const gchar *const channels_names[] = {
+  [PP_CHANNELS_RGB] = "rgb",
+  [PP_CHANNELS_BGR] = "bgr",
+  [PP_CHANNELS_GRAY] = "gray",
 };
 
 /* NNStreamer's limit of dimensions a tensor. */
@@ -125,6 +133,23 @@ has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
   return channels == 1 || channels == 3;
 }
 
+static gchar *
+say_channels (const GstPpTensorWish *wish)
+{
+  g_autofree gchar *text =
+      g_strdup_printf ("channels=%s is set", channels_names[wish->channels]);
+
+  return gst_pp_preset_blame (wish->preset, text);
+}
+
+/* Of what wish asks for; 0: any number. */
+static gint
+count_channels (const GstPpTensorWish *wish)
+{
+  return wish->channels >= 0 ? pp_channels_count ((pp_channels) wish->channels)
+                             : 0;
+}
+
 /* One reading of the dimensions; FALSE and *reason when it is none or
  * contradicts wish. */
 static gboolean
@@ -148,9 +173,8 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
     *reason = g_strdup_printf ("width=%d is set", wish->width);
   else if (wish->height > 0 && wish->height != height)
     *reason = g_strdup_printf ("height=%d is set", wish->height);
-  else if (wish->channels > 0 && wish->channels != channels)
-    *reason = g_strdup (wish->channels == 1 ? "channels=gray is set"
-                                            : "channels=rgb or bgr is set");
+  else if (wish->channels >= 0 && count_channels (wish) != channels)
+    *reason = say_channels (wish);
   if (*reason != NULL)
     return FALSE;
 
@@ -271,7 +295,7 @@ fill_open (
   gst_structure_get_int (video, "height", &height);
   tensor->width = wish->width > 0 ? wish->width : width;
   tensor->height = wish->height > 0 ? wish->height : height;
-  tensor->channels = wish->channels > 0 ? wish->channels : 3;
+  tensor->channels = wish->channels >= 0 ? count_channels (wish) : 3;
   tensor->layout =
       wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW;
   tensor->type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32;

@@ -28,11 +28,11 @@ typedef struct {
   pp_type type;
 } GstPpTensor;
 
-/* What the user set; -1 (layout, type) or 0 (the rest): left open. */
+/* What the user, or of channels the preset, set. */
 typedef struct {
-  gint width, height;
-  gint channels; /* 1 or 3 */
-  gint layout, type;
+  gint width, height;          /* 0: left open */
+  gint channels, layout, type; /* -1: left open, else the engine's value */
+  gint preset; /* that set channels; GST_PP_PRESET_NONE: the user did */
 } GstPpTensorWish;
 
 /* What the other pad could have, for caps on the pad of direction: everything

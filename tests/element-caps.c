@@ -14,23 +14,23 @@
 
 #define OPEN                                                                   \
   {                                                                            \
-    0, 0, 0, GST_PP_AUTO, GST_PP_AUTO                                          \
+    0, 0, GST_PP_AUTO, GST_PP_AUTO, GST_PP_AUTO                                \
   }
 #define SIZED(w, h)                                                            \
   {                                                                            \
-    w, h, 0, GST_PP_AUTO, GST_PP_AUTO                                          \
+    w, h, GST_PP_AUTO, GST_PP_AUTO, GST_PP_AUTO                                \
   }
 #define OF_LAYOUT(layout)                                                      \
   {                                                                            \
-    0, 0, 0, PP_LAYOUT_##layout, GST_PP_AUTO                                   \
+    0, 0, GST_PP_AUTO, PP_LAYOUT_##layout, GST_PP_AUTO                         \
   }
 #define OF_TYPE(type)                                                          \
   {                                                                            \
-    0, 0, 0, GST_PP_AUTO, PP_TYPE_##type                                       \
+    0, 0, GST_PP_AUTO, GST_PP_AUTO, PP_TYPE_##type                             \
   }
-#define OF_CHANNELS(n)                                                         \
+#define OF_CHANNELS(order)                                                     \
   {                                                                            \
-    0, 0, n, GST_PP_AUTO, GST_PP_AUTO                                          \
+    0, 0, PP_CHANNELS_##order, GST_PP_AUTO, GST_PP_AUTO                        \
   }
 
 /* caps from what downstream offers */
@@ -63,13 +63,16 @@ static const FixateCase fixate_cases[] = {
   /* Properties decide. */
   { T ALL_TYPES ANY_RATE, SIZED (224, 0), VIDEO RATE30,
       T "types = float32, dimensions = (string) 224:480:3:1, " RATE30, NULL },
-  { T ALL_TYPES ANY_RATE, { 224, 160, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 },
+  { T ALL_TYPES ANY_RATE,
+      { 224, 160, PP_CHANNELS_RGB, PP_LAYOUT_NHWC, PP_TYPE_UINT8 },
       VIDEO RATE30,
       T "types = uint8, dimensions = (string) 3:224:160:1, " RATE30, NULL },
-  { T ALL_TYPES ANY_RATE, { 224, 160, 1, PP_LAYOUT_NHWC, PP_TYPE_INT8 },
+  { T ALL_TYPES ANY_RATE,
+      { 224, 160, PP_CHANNELS_GRAY, PP_LAYOUT_NHWC, PP_TYPE_INT8 },
       VIDEO RATE30,
       T "types = int8, dimensions = (string) 1:224:160:1, " RATE30, NULL },
-  { T ALL_TYPES ANY_RATE, { 224, 160, 1, PP_LAYOUT_NCHW, PP_TYPE_FLOAT16 },
+  { T ALL_TYPES ANY_RATE,
+      { 224, 160, PP_CHANNELS_GRAY, PP_LAYOUT_NCHW, PP_TYPE_FLOAT16 },
       VIDEO RATE30,
       T "types = float16, dimensions = (string) 224:160:1:1, " RATE30, NULL },
   /* Downstream decides, in its own spelling. */
@@ -113,7 +116,7 @@ static const FixateCase fixate_cases[] = {
       T "types = uint8, dimensions = (string) 3:300:300:1, " RATE30, NULL },
   { T "types = (string) { uint8, float32 }, dimensions = (string) { "
       "3:300:300:1, 3:224:224:1 }, " ANY_RATE,
-      { 224, 0, 0, GST_PP_AUTO, PP_TYPE_FLOAT32 }, VIDEO RATE30,
+      { 224, 0, GST_PP_AUTO, GST_PP_AUTO, PP_TYPE_FLOAT32 }, VIDEO RATE30,
       T "types = float32, dimensions = (string) 3:224:224:1, " RATE30, NULL },
   { T "types = int16, dimensions = (string) 3:224:224:1, " ANY_RATE "; " T
       "types = uint8, dimensions = (string) 3:64:64:1, " ANY_RATE,
@@ -131,9 +134,9 @@ static const FixateCase fixate_cases[] = {
   { T "types = uint8, dimensions = (string) 224:160:3:1, " ANY_RATE,
       OF_LAYOUT (NHWC), VIDEO RATE30, NULL, "224:160:3:1|layout=nhwc|nhwc" },
   { T "types = uint8, dimensions = (string) 224:160:3:1, " ANY_RATE,
-      OF_CHANNELS (1), VIDEO RATE30, NULL, "224:160:3:1|channels=gray" },
+      OF_CHANNELS (GRAY), VIDEO RATE30, NULL, "224:160:3:1|channels=gray" },
   { T "types = uint8, dimensions = (string) 224:160:1:1, " ANY_RATE,
-      OF_CHANNELS (3), VIDEO RATE30, NULL, "224:160:1:1|channels=rgb" },
+      OF_CHANNELS (RGB), VIDEO RATE30, NULL, "224:160:1:1|channels=rgb" },
   /* What no tensor of ours can be. */
   { T "types = uint8, dimensions = (string) 224:160:4:1, " ANY_RATE, OPEN,
       VIDEO RATE30, NULL, "224:160:4:1" },

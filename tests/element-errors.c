@@ -86,6 +86,10 @@ static const struct {
   { "channels=gray", T "dimensions = (string) 3:20:20:1",
       "channels=gray|dimensions=3:20:20:1" },
   { "type=float16", T "types = (string) uint8", "type=float16|types=uint8" },
+  { "channels=bgr", T "dimensions = (string) 64:48:1:1",
+      "channels=bgr|dimensions=64:48:1:1" },
+  { "preset=caffe", T "dimensions = (string) 64:48:1:1",
+      "channels=bgr|preset=caffe sets|dimensions=64:48:1:1" },
   /* what no properties can give */
   { "", T "dimensions = (string) 2:20:20:1", "dimensions=2:20:20:1" },
   { "", T "dimensions = (string) 3:20:20:2", "dimensions=3:20:20:2" },

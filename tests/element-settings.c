@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gst/cudapreproc.h"
+#include "gst/presets.h"
 #include "gst/settings.h"
 
 #include "elementutil.h"
@@ -205,6 +206,37 @@ GST_START_TEST (test_preset_and_user) {
 }
 GST_END_TEST
 
+/* What contradicts downstream's caps is told as its author's. */
+GST_START_TEST (test_wish) {
+  static const struct {
+    const gchar *name, *text;
+    gint channels;
+    gboolean preset;
+  } cases[] = {
+    { "preset", "caffe", PP_CHANNELS_BGR, TRUE },
+    { "channels", "gray", PP_CHANNELS_GRAY, FALSE },
+    { "channels", "auto", GST_PP_AUTO, FALSE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstPpSettings user, resolved;
+
+    gst_pp_settings_init (&user);
+    gst_pp_settings_init (&resolved);
+    set (&user, "preset", "caffe");
+    set (&user, cases[i].name, cases[i].text);
+    gst_pp_settings_resolve (&resolved, &user, FALSE);
+    const GstPpTensorWish wish = gst_pp_settings_wish (&resolved);
+    fail_unless (wish.channels == cases[i].channels &&
+            wish.preset == (cases[i].preset ? user.preset : GST_PP_PRESET_NONE),
+        "%s=%s: channels %d, of preset %d", cases[i].name, cases[i].text,
+        wish.channels, wish.preset);
+    gst_pp_settings_clear (&user);
+    gst_pp_settings_clear (&resolved);
+  }
+}
+GST_END_TEST
+
 GST_START_TEST (test_crop_property) {
   static const struct {
     const gchar *text;
@@ -257,6 +289,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_resolve_mutable);
   tcase_add_test (tcase, test_preset_and_user);
+  tcase_add_test (tcase, test_wish);
   tcase_add_test (tcase, test_crop_property);
 }
 

@@ -12,8 +12,8 @@
 static GstPpTensorWish
 take_wish (input *in)
 {
-  static const gint channels[] = { 0, 1, 3 };
-  GstPpTensorWish wish;
+  static const gint channels[] = { -1, PP_CHANNELS_GRAY, PP_CHANNELS_BGR };
+  GstPpTensorWish wish = { 0 };
 
   wish.width = take_byte (in);
   wish.height = take_byte (in);
@@ -57,7 +57,9 @@ check_tensor (const GstPpTensor *tensor, const GstPpTensorWish *wish)
       tensor->channels);
   MUST ((wish->width == 0 || wish->width == tensor->width) &&
           (wish->height == 0 || wish->height == tensor->height) &&
-          (wish->channels == 0 || wish->channels == tensor->channels) &&
+          (wish->channels < 0 ||
+              pp_channels_count ((pp_channels) wish->channels) ==
+                  tensor->channels) &&
           (wish->layout < 0 || wish->layout == (gint) tensor->layout) &&
           (wish->type < 0 || wish->type == (gint) tensor->type),
       "%dx%d with %d channels is not what was set", tensor->width,

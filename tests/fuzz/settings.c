@@ -76,7 +76,9 @@ tensor_of (const GstPpTensorWish *wish)
   const GstPpTensor tensor = {
     .width = wish->width > 0 ? wish->width : 8,
     .height = wish->height > 0 ? wish->height : 8,
-    .channels = wish->channels > 0 ? wish->channels : 3,
+    .channels = wish->channels >= 0
+        ? pp_channels_count ((pp_channels) wish->channels)
+        : 3,
     .layout = wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW,
     .type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32,
   };
