@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "allocation.h"
+#include "capswatch.h"
 #include "device.h"
 #include "error.h"
 #include "frame.h"
@@ -830,6 +831,8 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_settings_init (&self->settings);
   gst_pp_plan_cache_init (&self->plans);
   gst_pp_error_gate_init (&self->errors);
+  gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
+      GST_ELEMENT_CAST (self), &self->errors);
   self->monitor = gst_pp_monitor_new (self);
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));

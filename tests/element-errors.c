@@ -143,31 +143,62 @@ GST_START_TEST (test_ranges) {
 }
 GST_END_TEST
 
-/* Caps that are no video of ours never reach the element. */
+/* Caps that are no video of ours never reach the element, but it says so. */
 GST_START_TEST (test_caps_are_refused) {
-  static const gchar *const caps[] = {
-    "video/x-raw, format = v210, width = 32, height = 24",
-    "video/x-raw, format = Y210, width = 32, height = 24",
-    "video/x-raw, format = RGB16, width = 32, height = 24",
-    "video/x-raw, format = RGB, width = 0, height = 24",
-    "video/x-raw, format = RGB, width = 32, height = -1",
-    "video/x-raw, format = RGB, width = 40000, height = 24",
-    "video/x-raw(memory:DMABuf), format = NV12, width = 32, height = 24",
-    ("video/x-raw(format:Interlaced), format = NV12, width = 32, "
-     "height = 24, interlace-mode = alternate"),
-    "audio/x-raw",
+  static const struct {
+    const gchar *caps, *words;
+  } cases[] = {
+    { "video/x-raw, format = v210, width = 32, height = 24", "format=v210" },
+    { "video/x-raw, format = Y210, width = 32, height = 24", "format=Y210" },
+    { "video/x-raw, format = RGB16, width = 32, height = 24", "format=RGB16" },
+    { "video/x-raw, format = FOO, width = 32, height = 24", "format=FOO" },
+    { "video/x-raw, format = (int) 3, width = 32, height = 24", "format=3" },
+    { "video/x-raw, format = RGB, width = 0, height = 24",
+        "width=0|1 to 32768" },
+    { "video/x-raw, format = RGB, width = -4, height = 24", "width=-4" },
+    { "video/x-raw, format = RGB, width = 32, height = -1", "height=-1" },
+    { "video/x-raw, format = RGB, width = 40000, height = 24",
+        "width=40000|1 to 32768" },
+    { "video/x-raw(memory:DMABuf), format = NV12, width = 32, height = 24",
+        "video/x-raw(memory:DMABuf)" },
+    { "video/x-raw(format:Interlaced), format = NV12, width = 32, height = 24, "
+      "interlace-mode = alternate",
+        "video/x-raw(format:Interlaced)" },
+    { "audio/x-raw", "audio/x-raw|video/x-raw" },
+    /* These do reach it. */
+    { "video/x-raw", "video/x-raw" },
+    { "video/x-raw, format = RGB, width = 32", "width=(int)32" },
   };
 
-  for (guint i = 0; i < G_N_ELEMENTS (caps); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
     GstHarness *h = test_harness (__i__, "");
-    send_caps (h, caps[i]);
-    fail_unless (
-        gst_harness_push (h, gst_buffer_new_allocate (NULL, 1 << 16, NULL)) ==
-            GST_FLOW_NOT_NEGOTIATED,
-        "%s was taken", caps[i]);
-    fail_unless_equals_int (gst_harness_buffers_received (h), 0);
+    send_caps (h, cases[i].caps);
+    for (guint n = 0; n < 3; n++)
+      fail_unless (
+          gst_harness_push (h, gst_buffer_new_allocate (NULL, 1 << 16, NULL)) ==
+              GST_FLOW_NOT_NEGOTIATED,
+          "%s was taken", cases[i].caps);
+    expect_error (h, cases[i].words);
     test_harness_end (&h);
   }
+}
+GST_END_TEST
+
+/* Who only asks is answered, and who is shut down takes nothing. */
+GST_START_TEST (test_caps_that_are_no_error) {
+  GstHarness *h = test_harness (__i__, "");
+  GstPad *pad = gst_element_get_static_pad (h->element, "sink");
+  GstCaps *caps = gst_caps_from_string (
+      "video/x-raw, format = v210, width = 32, height = 24");
+
+  fail_unless (!gst_pad_query_accept_caps (pad, caps));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_start ()));
+  fail_unless (!gst_harness_push_event (h, gst_event_new_caps (caps)));
+  fail_unless (gst_harness_push_event (h, gst_event_new_flush_stop (TRUE)));
+  send_caps (h, VIDEO);
+  gst_caps_unref (caps);
+  gst_object_unref (pad);
+  test_harness_end (&h);
 }
 GST_END_TEST
 
@@ -423,6 +454,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_settings_are_refused);
   tcase_add_test (tcase, test_ranges);
   test_add (tcase, test_caps_are_refused);
+  test_add (tcase, test_caps_that_are_no_error);
   test_add (tcase, test_buffers_are_refused);
   test_add (tcase, test_second_memory_is_short);
   test_add (tcase, test_property_goes_bad);
