@@ -112,6 +112,19 @@ post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
   g_free (reason);
 }
 
+static gboolean
+check_settings (GstCudaPreproc *self)
+{
+  gchar *reason = NULL;
+
+  GST_OBJECT_LOCK (self);
+  const gboolean good = gst_pp_settings_check (&self->settings, &reason);
+  GST_OBJECT_UNLOCK (self);
+  if (!good)
+    post_fault (self, GST_PP_FAULT_SETTINGS, reason);
+  return good;
+}
+
 static void
 close_device (GstCudaPreproc *self)
 {
@@ -682,7 +695,7 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_pp_error_gate_open (&self->errors);
-    if (!refresh_device (self))
+    if (!check_settings (self) || !refresh_device (self))
       return GST_STATE_CHANGE_FAILURE;
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->monitor);

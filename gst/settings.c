@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "openparam.h"
 #include "presets.h"
 
 typedef enum {
@@ -79,7 +80,9 @@ static const GEnumValue denoises[] = {
   { 0, NULL, NULL },
 };
 
-/* One property a row. An enumeration without values has the presets'. */
+/* One property a row. An enumeration without values has the presets'. A number
+ * outside of min to max is an error, however little it may count; a maximum of
+ * G_MAXDOUBLE: any that is finite. */
 typedef struct {
   const gchar *name;
   Kind kind;
@@ -136,8 +139,7 @@ static const Property properties[] = {
   { "resize", KIND_INT, AT (resize), READY, 0, 0, PP_MAX_SIZE,
     NUMBER, "Short side in pixels to resize to before the centre is cropped, "
     "torchvision's Resize (0: the tensor's)" },
-  { "crop-fraction", KIND_DOUBLE, AT (crop_fraction), READY, 0,
-    -G_MAXDOUBLE, G_MAXDOUBLE,
+  { "crop-fraction", KIND_DOUBLE, AT (crop_fraction), READY, 0, 0, 1,
     NUMBER, "The tensor's size over the size to resize to before the centre is "
     "cropped, timm's crop_pct (0: none)" },
   { "crop", KIND_LIST, AT (crop), PLAYING, 0, 0, 0,
@@ -153,10 +155,10 @@ static const Property properties[] = {
     "OpenCV and Ultralytics do not" },
   { "denoise", KIND_ENUM, AT (denoise), PLAYING, PP_DENOISE_NONE, 0, 0,
     ENUM (denoises, "Denoise"), "Denoising before the picture is resized" },
-  { "denoise-size", KIND_INT, AT (denoise_size), PLAYING, 3, G_MININT, G_MAXINT,
+  { "denoise-size", KIND_INT, AT (denoise_size), PLAYING, 3, 3, 7,
     NUMBER, "Size of the denoising kernel: 3, 5 or, for gaussian, 7" },
   { "denoise-sigma", KIND_DOUBLE, AT (denoise_sigma), PLAYING, 0,
-    -G_MAXDOUBLE, G_MAXDOUBLE,
+    0, G_MAXDOUBLE,
     NUMBER, "Standard deviation of gaussian denoising in pixels (0: OpenCV's "
     "fixed kernels)" },
   { "scale", KIND_DOUBLE, AT (scale), PLAYING, 1.0 / 255,
@@ -169,11 +171,11 @@ static const Property properties[] = {
     LIST ("1"), "Divided by at the end: one number, or one a channel in the "
     "tensor's order" },
   { "quant-scale", KIND_DOUBLE, AT (quant_scale), READY, 0,
-    -G_MAXDOUBLE, G_MAXDOUBLE,
+    0, G_MAXDOUBLE,
     NUMBER, "uint8 and int8: what one step is worth (0: scale, so that without "
     "mean and std the values are the pixels')" },
   { "quant-zero-point", KIND_INT, AT (quant_zero_point), READY, 0,
-    G_MININT, G_MAXINT,
+    -128, 255,
     NUMBER, "uint8 and int8: the integer that stands for 0" },
   { "timeline-location", KIND_STRING, AT (timeline_location), READY, 0, 0, 0,
     LIST (NULL), "File for when which of the last 4096 frames was uploaded, "
@@ -197,14 +199,13 @@ make_param (const Property *property)
               property->values ? property->values : gst_pp_preset_values ()),
           (gint) property->standard, flags);
     case KIND_INT:
-      return g_param_spec_int (name, name, property->blurb,
-          (gint) property->min, (gint) property->max, (gint) property->standard,
-          flags);
+      return gst_pp_open_param_int (name, property->blurb, (gint) property->min,
+          (gint) property->max, (gint) property->standard, flags);
     case KIND_BOOLEAN:
       return g_param_spec_boolean (
           name, name, property->blurb, property->standard != 0, flags);
     case KIND_DOUBLE:
-      return g_param_spec_double (name, name, property->blurb, property->min,
+      return gst_pp_open_param_double (name, property->blurb, property->min,
           property->max, property->standard, flags);
     case KIND_STRING:
     case KIND_LIST:
@@ -275,6 +276,41 @@ static gpointer
 field_of (const GstPpSettings *settings, const Property *property)
 {
   return G_STRUCT_MEMBER_P (settings, property->offset);
+}
+
+static gchar *
+say_range (const Property *property, gdouble value)
+{
+  const gchar *name = property->name;
+
+  if (property->max < G_MAXDOUBLE)
+    return g_strdup_printf ("%s is %.10g, must be %.10g to %.10g", name, value,
+        property->min, property->max);
+  if (property->min > -G_MAXDOUBLE)
+    return g_strdup_printf ("%s is %.10g, must be at least %.10g and finite",
+        name, value, property->min);
+  return g_strdup_printf ("%s is %.10g, must be finite", name, value);
+}
+
+gboolean
+gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    const Property *property = &properties[i];
+    const gconstpointer field = field_of (settings, property);
+    gdouble value = property->min;
+
+    if (property->kind == KIND_INT)
+      value = *(const gint *) field;
+    else if (property->kind == KIND_DOUBLE)
+      value = *(const gdouble *) field;
+    /* NaN fails every comparison. */
+    if (!(value >= property->min && value <= property->max)) {
+      *reason = say_range (property, value);
+      return FALSE;
+    }
+  }
+  return TRUE;
 }
 
 void
@@ -468,15 +504,4 @@ gst_pp_settings_resolve (
       copy_field (to, from, &properties[i]);
   to->set = from->set;
   gst_pp_preset_foreach (to->preset, preset_field, &presetting);
-}
-
-pp_device_options
-gst_pp_settings_device_options (const GstPpSettings *settings)
-{
-  const pp_device_options options = {
-    .streams = settings->streams,
-    .staging_threads = settings->staging_threads,
-  };
-
-  return options;
 }

@@ -75,6 +75,10 @@ void gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from);
 void gst_pp_settings_resolve (
     GstPpSettings *to, const GstPpSettings *from, gboolean only_mutable);
 
+/* What must hold of the values whatever the caps are. FALSE and *reason (free it)
+ * that names the property and its value. */
+gboolean gst_pp_settings_check (const GstPpSettings *settings, gchar **reason);
+
 /* How to open the device. */
 pp_device_options gst_pp_settings_device_options (
     const GstPpSettings *settings);

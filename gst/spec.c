@@ -7,6 +7,17 @@
 
 #include "presets.h"
 
+pp_device_options
+gst_pp_settings_device_options (const GstPpSettings *settings)
+{
+  const pp_device_options options = {
+    .streams = settings->streams,
+    .staging_threads = settings->staging_threads,
+  };
+
+  return options;
+}
+
 GstPpTensorWish
 gst_pp_settings_wish (const GstPpSettings *settings)
 {
@@ -47,6 +58,8 @@ gboolean
 gst_pp_settings_to_spec (const GstPpSettings *settings,
     const GstPpTensor *tensor, pp_spec *spec, gchar **reason)
 {
+  if (!gst_pp_settings_check (settings, reason))
+    return FALSE;
   pp_spec_init (spec);
   spec->width = tensor->width;
   spec->height = tensor->height;

@@ -27,7 +27,7 @@ find_property (const gchar *name)
       : NULL;
 }
 
-/* Parsed and brought into its range, as g_object_set has it done. */
+/* Parsed and validated, as g_object_set has it done. */
 static void
 set_property (GstPpSettings *settings, GParamSpec *pspec, const gchar *text)
 {
@@ -115,6 +115,10 @@ check_settings (const GstPpSettings *settings)
   pp_spec spec;
   gchar *reason = NULL;
 
+  if (!gst_pp_settings_check (settings, &reason)) {
+    must_be_reason (reason);
+    return;
+  }
   MUST (options.streams >= 0 && options.streams <= PP_MAX_STREAMS &&
           options.staging_threads >= 0 &&
           options.staging_threads <= PP_MAX_STAGING_THREADS,
