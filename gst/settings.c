@@ -310,7 +310,15 @@ gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
       return FALSE;
     }
   }
-  return TRUE;
+  if (settings->denoise_size % 2 == 0)
+    *reason = g_strdup_printf ("denoise-size is %d, must be 3, 5 or, with "
+                               "denoise=gaussian, 7",
+        settings->denoise_size);
+  else if (settings->backend == PP_BACKEND_CPU && settings->cuda_device_id >= 0)
+    *reason = g_strdup_printf ("cuda-device-id is %d, must be -1 with "
+                               "backend=cpu",
+        settings->cuda_device_id);
+  return *reason == NULL;
 }
 
 void

@@ -140,6 +140,7 @@ static const struct {
   { "crop-fraction", "inf", "0 to 1" },
   { "denoise-size", "0", "3 to 7" },
   { "denoise-size", "-3", "3 to 7" },
+  { "denoise-size", "4", "3, 5" },
   { "denoise-size", "9", "3 to 7" },
   { "denoise-sigma", "-1", "0 and finite" },
   { "denoise-sigma", "nan", "0 and finite" },
@@ -220,6 +221,12 @@ GST_START_TEST (test_impossible_values) {
 
     expect_refusal (__i__, line, words);
   }
+}
+GST_END_TEST
+
+/* A device that is asked for by number is not replaced by the CPU. */
+GST_START_TEST (test_device_of_the_cpu) {
+  expect_refusal (0, "cuda-device-id=3", "cuda-device-id is 3|backend=cpu");
 }
 GST_END_TEST
 
@@ -518,6 +525,7 @@ GST_START_TEST (test_property_goes_bad) {
     { "crop", "1,1,32,1", "crop=1,1,32,1" },
     { "pad-value", "1e9", "pad-value" }, { "scale", "nan", "scale is nan" },
     { "scale", "inf", "scale is inf" },
+    { "denoise-size", "4", "denoise-size is 4" },
     { "denoise-sigma", "nan", "denoise-sigma is nan" } };
   GstVideoInfo info;
 
@@ -577,6 +585,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_settings_are_refused);
   test_add (tcase, test_impossible_values);
   test_add (tcase, test_impossible_value_in_ready);
+  tcase_add_test (tcase, test_device_of_the_cpu);
   tcase_add_test (tcase, test_ranges_are_shown);
   test_add (tcase, test_caps_are_refused);
   test_add (tcase, test_caps_that_are_no_error);
