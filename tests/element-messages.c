@@ -284,7 +284,7 @@ static const Row rows[] = {
   { "channels=gray", T "dimensions = (string) 3:20:20:1", NULL, &negotiation,
       "channels=gray|dimensions=3:20:20:1" },
   { "channels=bgr", T "dimensions = (string) 20:20:1:1", NULL, &negotiation,
-      "channels=rgb or bgr is set|dimensions=20:20:1:1" },
+      "channels=bgr is set|dimensions=20:20:1:1" },
   { "type=float16", T "types = (string) uint8", NULL, &negotiation,
       "type=float16|types=uint8" },
   { "", T "dimensions = (string) 2:20:20:1", NULL, &negotiation,
