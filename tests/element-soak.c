@@ -9,7 +9,6 @@
  */
 
 #include "elementutil.h"
-#include "kernels/preproc.h"
 
 #ifdef HAVE_CUDA
 #include <cuda_runtime_api.h>
@@ -52,7 +51,7 @@ take_figures (gint backend, const gchar *unit, guint n, gint64 begin)
 {
   const Figures now = { test_n_threads (), test_n_files (),
     test_resident_memory (), test_virtual_memory (),
-    backend == PP_BACKEND_CUDA ? device_memory () : 0 };
+    g_str_equal (test_backend (backend), "cuda") ? device_memory () : 0 };
 
   g_print ("%8u %s: %6.1f MiB, %.1f mapped, %.1f on the GPU, %u threads, %u "
            "files, %.1f s\n",
