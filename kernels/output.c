@@ -57,6 +57,7 @@ float16_bits (const pp_numbers *numbers, float value)
   return pp_float16 (value);
 }
 
+/* Of the padding only: a pixel is clamped and rounded in kernel_c.c's. */
 static uint32_t
 integer_bits (const pp_numbers *numbers, float value)
 {

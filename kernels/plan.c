@@ -212,7 +212,6 @@ denoise_is_in_taps (pp_denoise denoise)
   return denoise == PP_DENOISE_NONE || denoise == PP_DENOISE_GAUSSIAN;
 }
 
-/* Fills a zeroed plan. */
 static int32_t
 widest_span (const pp_plan *plan, const pp_axis *axis, int columns)
 {
@@ -240,6 +239,7 @@ measure_spans (pp_plan *plan)
           plan, &plan->numbers.x[a], 1 << (PP_LOG2_LEAST_SPAN + i));
 }
 
+/* Fills a zeroed plan. */
 static pp_status
 fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     const pp_rect *source, pp_error *error)

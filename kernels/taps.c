@@ -54,8 +54,8 @@ row_clear (struct row *row)
   row->end = 0;
 }
 
-/* Samples beyond the border are the edge sample. (The gaussian's are reflected
- * before: convolve.) */
+/* Samples beyond the border are the edge sample; with antialias fill_window adds
+ * none. (The gaussian's are reflected before: convolve.) */
 static void
 row_add (struct row *row, int64_t sample, double weight)
 {
