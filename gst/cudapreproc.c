@@ -64,6 +64,7 @@ struct _GstCudaPreproc {
 
   GstPpErrorGate errors;
   GstPpMonitor *monitor;
+  GstAtomicQueue *spare_frames;
 
   /* The streaming thread's. */
   GstPpPlanCache plans;
@@ -242,7 +243,7 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
     GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
   self->held.discont = FALSE;
   pp_plan_get_geometry (plan, &geometry);
-  gst_pp_meta_add (
+  gst_pp_meta_set (
       *output, self->plans.tensor.width, self->plans.tensor.height, &geometry);
   return GST_FLOW_OK;
 }
@@ -295,8 +296,8 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   pp_error error;
 
   refresh_settings (self);
-  GstPpFrame *frame =
-      gst_pp_frame_new (&self->plans, input, &plan, &fault, &reason);
+  GstPpFrame *frame = gst_pp_frame_new (
+      self->spare_frames, &self->plans, input, &plan, &fault, &reason);
   if (frame == NULL) {
     post_fault (self, fault, reason);
     return GST_FLOW_ERROR;
@@ -770,6 +771,7 @@ gst_cuda_preproc_finalize (GObject *object)
   gst_pp_settings_clear (&self->settings);
   gst_pp_plan_cache_finish (&self->plans);
   gst_pp_monitor_free (self->monitor);
+  gst_pp_frame_free_spare (self->spare_frames);
   gst_pp_error_gate_clear (&self->errors);
   g_free (self->device_name);
   gst_clear_object (&self->pool);
@@ -847,6 +849,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
   self->monitor = gst_pp_monitor_new (self);
+  self->spare_frames = gst_atomic_queue_new (MAX_INPUTS);
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);

@@ -5,11 +5,14 @@
 #include "hostmemory.h"
 
 GstPpFrame *
-gst_pp_frame_new (GstPpPlanCache *plans, GstBuffer *input, pp_plan **plan,
-    GstPpFault *fault, gchar **reason)
+gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
+    GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason)
 {
-  GstPpFrame *frame = g_new0 (GstPpFrame, 1);
+  GstPpFrame *frame = gst_atomic_queue_pop (spare);
 
+  if (frame == NULL)
+    frame = g_new0 (GstPpFrame, 1);
+  frame->spare = spare;
   *fault = GST_PP_FAULT_INPUT;
   if (gst_pp_input_map (&frame->input, &plans->info, input, reason)) {
     *plan = gst_pp_plan_cache_find (plans, frame->input.width,
@@ -28,7 +31,17 @@ void
 gst_pp_frame_free (GstPpFrame *frame)
 {
   gst_pp_input_clear (&frame->input);
-  g_free (frame);
+  gst_atomic_queue_push (frame->spare, frame);
+}
+
+void
+gst_pp_frame_free_spare (GstAtomicQueue *spare)
+{
+  GstPpFrame *frame;
+
+  while ((frame = gst_atomic_queue_pop (spare)) != NULL)
+    g_free (frame);
+  gst_atomic_queue_unref (spare);
 }
 
 static void

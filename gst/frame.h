@@ -22,6 +22,7 @@ typedef void (*GstPpFrameDone) (gpointer owner, const GstPpFrame *frame,
     const pp_job_info *info, const pp_error *error);
 
 struct _GstPpFrame {
+  GstAtomicQueue *spare; /* where it goes when it is done; not owned */
   GstPpInput input;
   gpointer owner; /* outlives it */
   GstPpFrameDone done;
@@ -31,11 +32,15 @@ struct _GstPpFrame {
 };
 
 /* Maps input (transfer full) and finds its plan, which is the cache's own
- * reference. NULL with *fault and *reason, which is to be freed. */
-GstPpFrame *gst_pp_frame_new (GstPpPlanCache *plans, GstBuffer *input,
-    pp_plan **plan, GstPpFault *fault, gchar **reason);
+ * reference. NULL with *fault and *reason, which is to be freed. spare holds
+ * frames that are done, for the next ones, and outlives all: what one thread
+ * allocates and another frees takes longer each time. */
+GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
+    GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason);
 /* For a frame that was not submitted. */
 void gst_pp_frame_free (GstPpFrame *frame);
+/* Frees spare with its frames, when no frame is under way. */
+void gst_pp_frame_free_spare (GstAtomicQueue *spare);
 
 /* Queues the job that fills output, whose memory then carries it. Takes frame;
  * done is called exactly once if TRUE is returned, else never. */

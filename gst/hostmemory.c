@@ -2,6 +2,8 @@
 
 #include "hostmemory.h"
 
+#include "meta.h"
+
 GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
 #define GST_CAT_DEFAULT gst_cuda_preproc_debug
 
@@ -305,6 +307,7 @@ gst_pp_tensor_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
 {
   GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
 
+  gst_pp_meta_keep (buffer);
   GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
       ->reset_buffer (pool, buffer);
   if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))

@@ -248,7 +248,8 @@ gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
 {
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
 
-  memset (input, 0, sizeof *input);
+  input->buffer = NULL;
+  memset (&input->view, 0, sizeof input->view);
   if (meta != NULL && !check_meta (info, meta, reason)) {
     gst_buffer_unref (buffer);
     return FALSE;

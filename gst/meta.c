@@ -2,7 +2,30 @@
 
 #include "meta.h"
 
+#include <string.h>
+
 #include "cudapreproc.h"
+
+#define INTEGERS 10
+#define FIELDS 16
+
+/* In the order in which they are in the structure: integers, then doubles. */
+static const gchar *const names[FIELDS] = { "width", "height", "src-x", "src-y",
+  "src-width", "src-height", "dst-x", "dst-y", "dst-width", "dst-height", "m0",
+  "m1", "m2", "m3", "m4", "m5" };
+
+typedef struct {
+  gint integer[INTEGERS];
+  gdouble number[FIELDS - INTEGERS];
+} Values;
+
+/* How far a structure is what it should be. */
+typedef struct {
+  const Values *values;
+  guint n;
+} Comparison;
+
+static GType api;
 
 void
 gst_pp_meta_register (void)
@@ -12,29 +35,97 @@ gst_pp_meta_register (void)
   static gsize registered;
 
   if (g_once_init_enter (&registered)) {
+    const GstMetaInfo *info = gst_meta_get_info (GST_CUDA_PREPROC_META_NAME);
     /* Another copy of the plugin in the process may have been first. */
-    if (gst_meta_get_info (GST_CUDA_PREPROC_META_NAME) == NULL)
-      gst_meta_register_custom (
+    if (info == NULL)
+      info = gst_meta_register_custom (
           GST_CUDA_PREPROC_META_NAME, tags, NULL, NULL, NULL);
+    api = info->api;
     g_once_init_leave (&registered, 1);
   }
 }
 
+static gboolean
+compare_next (Comparison *comparison, const gchar *name, const GValue *value)
+{
+  const Values *values = comparison->values;
+  const guint i = comparison->n++;
+
+  if (i >= FIELDS || strcmp (name, names[i]) != 0)
+    return FALSE;
+  if (i < INTEGERS)
+    return G_VALUE_HOLDS_INT (value) &&
+        g_value_get_int (value) == values->integer[i];
+  return G_VALUE_HOLDS_DOUBLE (value) &&
+      g_value_get_double (value) == values->number[i - INTEGERS];
+}
+
+#if GST_CHECK_VERSION(1, 26, 0)
+static gboolean
+compare_field (const GstIdStr *name, const GValue *value, gpointer comparison)
+{
+  return compare_next (comparison, gst_id_str_as_str (name), value);
+}
+#define foreach_field gst_structure_foreach_id_str
+#else
+static gboolean
+compare_field (GQuark name, const GValue *value, gpointer comparison)
+{
+  return compare_next (comparison, g_quark_to_string (name), value);
+}
+#define foreach_field gst_structure_foreach
+#endif
+
+static gboolean
+holds (GstMeta *meta, const Values *values)
+{
+  Comparison comparison = { values, 0 };
+
+  return foreach_field (gst_custom_meta_get_structure ((GstCustomMeta *) meta),
+             compare_field, &comparison) &&
+      comparison.n == FIELDS;
+}
+
+static void
+add (GstBuffer *buffer, const Values *values)
+{
+  GstStructure *structure = gst_custom_meta_get_structure (
+      gst_buffer_add_custom_meta (buffer, GST_CUDA_PREPROC_META_NAME));
+
+  for (guint i = 0; i < INTEGERS; i++)
+    gst_structure_set (
+        structure, names[i], G_TYPE_INT, values->integer[i], NULL);
+  for (guint i = INTEGERS; i < FIELDS; i++)
+    gst_structure_set (
+        structure, names[i], G_TYPE_DOUBLE, values->number[i - INTEGERS], NULL);
+}
+
 void
-gst_pp_meta_add (
+gst_pp_meta_set (
     GstBuffer *buffer, gint width, gint height, const pp_geometry *geometry)
 {
-  GstCustomMeta *meta =
-      gst_buffer_add_custom_meta (buffer, GST_CUDA_PREPROC_META_NAME);
   const pp_rect *source = &geometry->source, *target = &geometry->target;
-  const gdouble *m = geometry->matrix;
+  Values values = { { width, height, source->x, source->y, source->width,
+                        source->height, target->x, target->y, target->width,
+                        target->height },
+    { 0 } };
+  GstMeta *meta;
 
-  gst_structure_set (gst_custom_meta_get_structure (meta), "width", G_TYPE_INT,
-      width, "height", G_TYPE_INT, height, "src-x", G_TYPE_INT, source->x,
-      "src-y", G_TYPE_INT, source->y, "src-width", G_TYPE_INT, source->width,
-      "src-height", G_TYPE_INT, source->height, "dst-x", G_TYPE_INT, target->x,
-      "dst-y", G_TYPE_INT, target->y, "dst-width", G_TYPE_INT, target->width,
-      "dst-height", G_TYPE_INT, target->height, "m0", G_TYPE_DOUBLE, m[0], "m1",
-      G_TYPE_DOUBLE, m[1], "m2", G_TYPE_DOUBLE, m[2], "m3", G_TYPE_DOUBLE, m[3],
-      "m4", G_TYPE_DOUBLE, m[4], "m5", G_TYPE_DOUBLE, m[5], NULL);
+  memcpy (values.number, geometry->matrix, sizeof values.number);
+  while ((meta = gst_buffer_get_meta (buffer, api)) != NULL) {
+    GST_META_FLAG_UNSET (meta, GST_META_FLAG_POOLED);
+    if (holds (meta, &values))
+      return;
+    gst_buffer_remove_meta (buffer, meta);
+  }
+  add (buffer, &values);
+}
+
+void
+gst_pp_meta_keep (GstBuffer *buffer)
+{
+  GstMeta *meta = gst_buffer_get_meta (buffer, api);
+
+  if (meta != NULL)
+    GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
 }

@@ -13,10 +13,14 @@
 G_BEGIN_DECLS
 
 void gst_pp_meta_register (void);
-/* Adds the meta to a tensor of width x height. See cudapreproc.h for its fields.
- */
-void gst_pp_meta_add (
+/* The meta of a tensor of width x height, whether or not buffer has one. See
+ * cudapreproc.h for its fields. */
+void gst_pp_meta_set (
     GstBuffer *buffer, gint width, gint height, const pp_geometry *geometry);
+/* For a pool that gets buffer back: lets it keep the meta. Making one anew takes
+ * as long as all else that happens to a frame on the streaming thread. Downstream
+ * never sees the meta as the pool's: base classes would not copy it. */
+void gst_pp_meta_keep (GstBuffer *buffer);
 
 G_END_DECLS
 

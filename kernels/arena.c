@@ -55,7 +55,7 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
     return NULL;
   }
   arena->backend = backend;
-  arena->process = getpid ();
+  arena->process = pp_process_id ();
   arena->references = 1;
   arena->keeps = true;
   pthread_mutex_init (&arena->lock, NULL);

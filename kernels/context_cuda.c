@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "exitgate.h"
 #include "kernel_cuda.h"
+#include "process.h"
 
 /* What the runtime says, and nothing left in the thread's last-error slot,
  * which the next check of a launch would find. */
@@ -177,7 +177,7 @@ find_device (pp_context *context, int index, pp_error *error)
 static pp_status
 push (pp_context *context, pp_error *error)
 {
-  if (getpid () != context->pid)
+  if (pp_is_foreign (context->pid))
     return pp_fail (error, PP_DEVICE_FAILED,
         "device %d (%s) was opened by process %ld: CUDA does not survive a "
         "fork",
@@ -273,7 +273,7 @@ pp_cuda_close (pp_context **address)
   *address = NULL;
   if (context == NULL)
     return;
-  if (context->primary != NULL && getpid () == context->pid &&
+  if (context->primary != NULL && !pp_is_foreign (context->pid) &&
       pp_exit_gate_enter ()) {
     context->driver.release (context->device);
     pp_exit_gate_leave ();
@@ -305,7 +305,7 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   *address = NULL;
   if (context == NULL)
     return pp_fail_memory (error, "calloc", sizeof *context);
-  context->pid = getpid ();
+  context->pid = pp_process_id ();
   pp_status status = PP_OK;
   if (pp_exit_gate_enter ()) {
     status = bring_up (context, index, error);

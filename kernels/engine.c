@@ -152,7 +152,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
   }
   device->backend = backend;
   device->index = index < 0 ? 0 : index; /* as backends take it */
-  device->process = getpid ();
+  device->process = pp_process_id ();
   device->last_slot = -1;
   pthread_mutex_init (&device->lock, NULL);
   pthread_cond_init (&device->changed, NULL);
@@ -261,15 +261,22 @@ pp_device_arena (pp_device *device)
   return device->arena;
 }
 
+/* With the device's lock held. */
+static pp_status
+copy_error (const pp_device *device, pp_error *error)
+{
+  if (device->error.status != PP_OK && error != NULL)
+    *error = device->error;
+  return device->error.status;
+}
+
 pp_status
 pp_device_error (pp_device *device, pp_error *error)
 {
   if (pp_is_foreign (device->process))
     return pp_fail_foreign (device->process, error);
   pthread_mutex_lock (&device->lock);
-  const pp_status status = device->error.status;
-  if (status != PP_OK && error != NULL)
-    *error = device->error;
+  const pp_status status = copy_error (device, error);
   pthread_mutex_unlock (&device->lock);
   return status;
 }
@@ -359,11 +366,13 @@ wait_for_room (pp_device *device, pp_error *error)
   pthread_mutex_lock (&device->lock);
   while (device->unfinished >= most)
     pthread_cond_wait (&device->changed, &device->lock);
+  const pp_status status = copy_error (device, error);
   pthread_mutex_unlock (&device->lock);
-  return pp_device_error (device, error);
+  return status;
 }
 
-/* Hands the job to those that stage, queue and complete it. */
+/* Hands the job to those that stage, queue and complete it, of whom the caller
+ * may be one. */
 static void
 append (pp_device *device, pp_job *job, bool pageable)
 {
@@ -379,6 +388,8 @@ append (pp_device *device, pp_job *job, bool pageable)
   device->unfinished++;
   if (pageable)
     pp_staging_add (device, job);
+  else
+    pp_queue_ready (device);
   pthread_mutex_unlock (&device->lock);
 }
 
@@ -391,7 +402,7 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 
   pp_job *job = pp_job_new (device, task);
   if (job == NULL) {
-    pp_fail_memory (error, "calloc", sizeof *job);
+    pp_fail_memory (error, "malloc", sizeof *job);
     return NULL;
   }
   job->info.sequence = device->sequence++;
@@ -402,7 +413,5 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
       pp_staging_start (device, &job->error) == PP_OK;
   pp_job_ref (job); /* the list's */
   append (device, job, pageable);
-  if (!pageable)
-    pp_queue_ready (device);
   return job;
 }

@@ -154,7 +154,8 @@ pp_status pp_staging_start (pp_device *device, pp_error *error);
 void pp_staging_add (pp_device *device, pp_job *job);
 /* Joins the threads; no job is left. */
 void pp_staging_stop (pp_device *device);
-/* Queues the jobs that are ready and have none before them that is not. */
+/* Queues the jobs that are ready and have none before them that is not. With the
+ * device's lock held, which is given up meanwhile. */
 void pp_queue_ready (pp_device *device);
 
 /* Streams in use: most of them, until enough jobs are measured. No job is there.

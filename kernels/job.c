@@ -17,18 +17,18 @@
 pp_job *
 pp_job_new (const pp_device *device, const pp_task *task)
 {
-  pp_job *job = calloc (1, sizeof *job);
+  pp_job *job = malloc (sizeof *job);
 
   if (job == NULL)
     return NULL;
-  job->references = 1;
-  job->device = device;
-  job->process = device->process;
-  job->task = *task;
-  job->plan = pp_plan_ref (task->plan);
-  job->source = pp_plan_crop_view (task->plan, &task->view);
-  job->state = PP_JOB_READY;
-  job->worth_polling = device->worth_polling;
+  *job = (pp_job){ .references = 1,
+    .device = device,
+    .process = device->process,
+    .task = *task,
+    .plan = pp_plan_ref (task->plan),
+    .source = pp_plan_crop_view (task->plan, &task->view),
+    .state = PP_JOB_READY,
+    .worth_polling = device->worth_polling };
   if (task->after != NULL)
     pp_job_ref (task->after);
   pthread_mutex_init (&job->lock, NULL);

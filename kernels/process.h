@@ -9,15 +9,18 @@
 #define PP_PROCESS_H
 
 #include <sys/types.h>
-#include <unistd.h>
 
 #include "backend.h"
+
+/* As getpid, but without a system call: it is asked several times a frame. Any
+ * thread. */
+pid_t pp_process_id (void);
 
 /* Whether process, where something was made, is another than this one. */
 static inline bool
 pp_is_foreign (pid_t process)
 {
-  return process != getpid ();
+  return process != pp_process_id ();
 }
 
 static inline pp_status
@@ -26,7 +29,7 @@ pp_fail_foreign (pid_t process, pp_error *error)
   return pp_fail (error, PP_DEVICE_FAILED,
       "the device was opened by process %ld, and process %ld was forked from "
       "it: a device does not survive a fork",
-      (long) process, (long) getpid ());
+      (long) process, (long) pp_process_id ());
 }
 
 #endif

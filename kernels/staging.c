@@ -36,13 +36,11 @@ queue (pp_device *device, pp_job *job)
 void
 pp_queue_ready (pp_device *device)
 {
-  pthread_mutex_lock (&device->lock);
-  if (device->queueing) {
-    pthread_mutex_unlock (&device->lock);
-    return;
-  }
-  device->queueing = true;
   pp_job *job;
+
+  if (device->queueing)
+    return;
+  device->queueing = true;
   while ((job = device->next_to_queue) != NULL && job->state == PP_JOB_READY) {
     pthread_mutex_unlock (&device->lock);
     queue (device, job);
@@ -53,7 +51,6 @@ pp_queue_ready (pp_device *device)
     pthread_cond_broadcast (&device->changed);
   }
   device->queueing = false;
-  pthread_mutex_unlock (&device->lock);
 }
 
 static void
@@ -68,8 +65,8 @@ stage (pp_device *device, pp_job *job)
 
   pthread_mutex_lock (&device->lock);
   job->state = PP_JOB_READY;
-  pthread_mutex_unlock (&device->lock);
   pp_queue_ready (device);
+  pthread_mutex_unlock (&device->lock);
 }
 
 /* Jobs behind one that is not staged have not ended: the list holds them. */

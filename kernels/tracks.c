@@ -95,7 +95,7 @@ make (pp_arena *arena, const pp_backend *backend, int index, pp_error *error)
   }
   track->backend = backend;
   track->index = index;
-  track->process = getpid ();
+  track->process = pp_process_id ();
   track->arena = arena; /* a reference when it is made */
   pthread_mutex_init (&track->turn, NULL);
   pp_status status = backend->stream_create (context, &track->stream, error);

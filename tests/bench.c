@@ -7,6 +7,7 @@
  */
 #include "benchchart.h"
 #include "benchjobs.h"
+#include "benchsink.h"
 #include "benchsource.h"
 
 #include <string.h>
@@ -441,6 +442,7 @@ bench (const BenchRun *run, const gchar *const *wanted, const gchar *chart)
   pp_device_close (&device);
   g_print ("%s; microseconds a frame\n", conditions);
   bench_source_register ();
+  bench_sink_register ();
   for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
     if (is_wanted (&known_sets[s], wanted))
       known_sets[s].bench (run);

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "benchsink.h"
+
 /* One pipeline's way through its frames. */
 typedef struct {
   GstElement *pipeline;
@@ -26,13 +28,11 @@ on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
 
 /* Maps every buffer: waits until the tensor is there. */
 static void
-on_handoff (GstElement *sink, GstBuffer *buffer, GstPad *pad, gpointer data)
+on_tensor (GstBuffer *buffer, gpointer data)
 {
   Clock *clock = data;
   GstMapInfo map;
 
-  (void) sink;
-  (void) pad;
   bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
   const gdouble now = bench_now ();
   gst_buffer_unmap (buffer, &map);
@@ -57,7 +57,7 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
       "cudapreproc "
       "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
       "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
-      "fakesink name=sink sync=false signal-handoffs=true",
+      "benchsink name=sink",
       job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
       run->backend_name, streams, serial ? 0 : -1, job->target, job->target,
       job->fit, job->type, gaussian);
@@ -69,7 +69,7 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
       gst_bin_get_by_name (GST_BIN (clock->pipeline), "source");
   GstElement *sink = gst_bin_get_by_name (GST_BIN (clock->pipeline), "sink");
   g_object_set (source, "caps", caps, NULL);
-  g_signal_connect (sink, "handoff", G_CALLBACK (on_handoff), clock);
+  bench_sink_set_render (sink, on_tensor, clock);
   if (clock->latencies != NULL) {
     GstElement *element =
         gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "benchsource.h"
 
+#include <gst/video/video.h>
+
 #define BENCH_TYPE_SOURCE (bench_source_get_type ())
 G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
 
@@ -89,35 +91,46 @@ bench_source_set_property (
   gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
 }
 
-/* Frames from downstream's pool, or from a pool of ordinary memory. */
+static GstBufferPool *
+make_ordinary_pool (GstCaps *caps, guint size, guint min)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
+}
+
+/* Frames from downstream's pool; where it has none, or if pageable ones are
+ * wanted, from a pool of ordinary memory. */
 static gboolean
 bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
 {
+  BenchSource *self = BENCH_SOURCE (source);
   GstBufferPool *pool = NULL;
+  GstVideoInfo info;
   GstCaps *caps;
-  guint size, min, max;
+  guint min = 0;
 
-  if (gst_query_get_n_allocation_pools (query) == 0)
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!gst_video_info_from_caps (&info, caps))
     return FALSE;
-  gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, &max);
-  min = MAX (min, BENCH_SOURCE (source)->recycled);
-  gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
-  if (BENCH_SOURCE (source)->pageable) {
-    gst_query_parse_allocation (query, &caps, NULL);
+  if (gst_query_get_n_allocation_pools (query) == 0)
+    gst_query_add_allocation_pool (query, NULL, (guint) info.size, 0, 0);
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, &min, NULL);
+  min = MAX (min, self->recycled);
+  if (self->pageable)
     gst_clear_object (&pool);
-    pool = gst_buffer_pool_new ();
-    GstStructure *config = gst_buffer_pool_get_config (pool);
-    gst_buffer_pool_config_set_params (config, caps, size, min, 0);
-    gst_buffer_pool_set_config (pool, config);
+  if (pool == NULL) {
+    pool = make_ordinary_pool (caps, (guint) info.size, min);
     while (gst_query_get_n_allocation_params (query) > 0)
       gst_query_remove_nth_allocation_param (query, 0);
-    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, 0);
   }
-  const gboolean offered = pool != NULL;
-  gst_clear_object (&pool);
-  return offered &&
-      GST_BASE_SRC_CLASS (bench_source_parent_class)
-          ->decide_allocation (source, query);
+  gst_query_set_nth_allocation_pool (query, 0, pool, (guint) info.size, min, 0);
+  gst_object_unref (pool);
+  return GST_BASE_SRC_CLASS (bench_source_parent_class)
+      ->decide_allocation (source, query);
 }
 
 static void

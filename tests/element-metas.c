@@ -148,11 +148,65 @@ GST_START_TEST (test_other_metas) {
 }
 GST_END_TEST
 
+/* Ways in which whoever has a tensor may change its meta. */
+static void
+spoil_meta (GstBuffer *tensor, guint how)
+{
+  GstCustomMeta *meta =
+      gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta");
+  GstStructure *structure = gst_custom_meta_get_structure (meta);
+
+  if (how == 0)
+    gst_structure_set (structure, "src-width", G_TYPE_INT, 7, NULL);
+  else if (how == 1)
+    gst_structure_set (structure, "m5", G_TYPE_DOUBLE, 0.25, NULL);
+  else if (how == 2)
+    gst_structure_set (structure, "m5", G_TYPE_INT, 0, NULL);
+  else if (how == 3)
+    gst_structure_set (structure, "more", G_TYPE_INT, 1, NULL);
+  else if (how == 4)
+    gst_structure_remove_field (structure, "m5");
+  else if (how == 5)
+    gst_structure_remove_all_fields (structure);
+  else
+    gst_buffer_remove_meta (tensor, (GstMeta *) meta);
+}
+
+/* The pool's buffers keep their metas: the next tensor's is as new all the same,
+ * and not the pool's, which base classes would not copy. */
+GST_START_TEST (test_meta_is_as_new) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "", &info);
+  GstBuffer *tensor = test_convert (h, &info, test_numbered_frame (&info, 1));
+  GstStructure *first = gst_structure_copy (gst_custom_meta_get_structure (
+      gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta")));
+
+  gst_buffer_unref (tensor);
+  for (guint n = 0; n < 140; n++) {
+    tensor = test_convert (h, &info, test_numbered_frame (&info, n));
+    GstCustomMeta *meta =
+        gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta");
+    fail_unless (
+        gst_structure_is_equal (gst_custom_meta_get_structure (meta), first),
+        "tensor %u has the meta of another", n);
+    fail_if (GST_META_FLAG_IS_SET ((GstMeta *) meta, GST_META_FLAG_POOLED));
+    fail_unless_equals_int (
+        gst_buffer_get_n_meta (tensor, ((GstMeta *) meta)->info->api), 1);
+    /* each of the pool's buffers in each way */
+    spoil_meta (tensor, n / 20);
+    gst_buffer_unref (tensor);
+  }
+  gst_structure_free (first);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_geometry_meta);
   test_add (tcase, test_other_metas);
+  test_add (tcase, test_meta_is_as_new);
 }
 
 int
