@@ -105,6 +105,13 @@ post_engine_error (GstCudaPreproc *self, const pp_error *error)
   post (self, gst_pp_fault_from_status (error->status), error->text);
 }
 
+/* Of a frame in upstream's hands, which need not say why it fails then. */
+static void
+on_allocation_failed (gpointer owner, const pp_error *error)
+{
+  post_engine_error (owner, error);
+}
+
 /* Takes reason. */
 static void
 post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
@@ -154,8 +161,8 @@ open_device (GstCudaPreproc *self)
     post_engine_error (self, &error);
     return FALSE;
   }
-  self->allocator = gst_pp_allocator_new (
-      pp_device_arena (self->device), pp_device_backend (self->device));
+  self->allocator = gst_pp_allocator_new (pp_device_arena (self->device),
+      pp_device_backend (self->device), self, on_allocation_failed);
   GST_OBJECT_LOCK (self);
   self->device_name = g_strdup (pp_device_name (self->device));
   GST_OBJECT_UNLOCK (self);

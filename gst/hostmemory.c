@@ -27,6 +27,8 @@ struct _GstPpAllocator {
   pp_arena *arena;
   pp_backend_id backend;
   guint64 waited; /* atomic; nanoseconds that maps waited for jobs */
+  GWeakRef owner;
+  GstPpAllocatorFailed failed;
 };
 
 struct _GstPpTensorPool {
@@ -197,9 +199,14 @@ gst_pp_allocator_alloc (
   pp_error error;
   GstMemory *memory = allocate (self, size, params, &error);
 
-  if (memory == NULL && self->backend != PP_BACKEND_CPU)
-    memory = gst_allocator_alloc (NULL, size, params);
-  return memory;
+  if (memory != NULL)
+    return memory;
+  if (self->backend != PP_BACKEND_CPU)
+    return gst_allocator_alloc (NULL, size, params);
+  g_autoptr (GObject) owner = g_weak_ref_get (&self->owner);
+  if (owner != NULL)
+    self->failed (owner, &error);
+  return NULL;
 }
 
 static void
@@ -222,6 +229,7 @@ gst_pp_allocator_free (GstAllocator *allocator, GstMemory *memory)
 static void
 gst_pp_allocator_finalize (GObject *object)
 {
+  g_weak_ref_clear (&GST_PP_ALLOCATOR (object)->owner);
   pp_arena_unref (&GST_PP_ALLOCATOR (object)->arena);
   G_OBJECT_CLASS (gst_pp_allocator_parent_class)->finalize (object);
 }
@@ -244,16 +252,20 @@ gst_pp_allocator_init (GstPpAllocator *self)
   allocator->mem_unmap = memory_unmap;
   allocator->mem_share = memory_share;
   allocator->mem_is_span = memory_is_span;
+  g_weak_ref_init (&self->owner, NULL);
 }
 
 GstAllocator *
-gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend)
+gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend, gpointer owner,
+    GstPpAllocatorFailed failed)
 {
   GstPpAllocator *self = g_object_new (GST_TYPE_PP_ALLOCATOR, NULL);
 
   gst_object_ref_sink (self);
   self->arena = pp_arena_ref (arena);
   self->backend = backend;
+  g_weak_ref_set (&self->owner, owner);
+  self->failed = failed;
   return GST_ALLOCATOR_CAST (self);
 }
 
@@ -365,7 +377,7 @@ gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend)
   GstPpTensorPool *self = g_object_new (GST_TYPE_PP_TENSOR_POOL, NULL);
 
   gst_object_ref_sink (self);
-  self->allocator = gst_pp_allocator_new (arena, backend);
+  self->allocator = gst_pp_allocator_new (arena, backend, NULL, NULL);
   /* Copies of tensors are ordinary memory. */
   GST_OBJECT_FLAG_SET (self->allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
   return GST_BUFFER_POOL_CAST (self);

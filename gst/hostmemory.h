@@ -40,8 +40,15 @@ guint64 gst_pp_memory_get_waited (GstMemory *memory);
 G_DECLARE_FINAL_TYPE (
     GstPpAllocator, gst_pp_allocator, GST, PP_ALLOCATOR, GstAllocator)
 
-/* Memory of the arena, which the allocator refers to. Any thread. */
-GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend);
+/* Any thread. */
+typedef void (*GstPpAllocatorFailed) (gpointer owner, const pp_error *error);
+
+/* Memory of the arena, which the allocator refers to. Any thread. On the CPU,
+ * where there is no other memory to take instead, failed is called before an
+ * allocation returns NULL, as long as owner lives, whom the allocator does not
+ * refer to. */
+GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend,
+    gpointer owner, GstPpAllocatorFailed failed);
 
 #define GST_TYPE_PP_TENSOR_POOL (gst_pp_tensor_pool_get_type ())
 G_DECLARE_FINAL_TYPE (

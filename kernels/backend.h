@@ -157,8 +157,12 @@ pp_status
 pp_fail (pp_error *error, pp_status status, const char *format, ...);
 /* PP_NO_MEMORY, with what was asked of a call and what the machine has left. */
 pp_status pp_fail_memory (pp_error *error, const char *call, size_t size);
-/* What programs could still get, in bytes; 0 where that is not known. */
-size_t pp_available_memory (void);
+/* What programs could still get, and where this one has a limit, that: as text,
+ * for an error. Both are 0 where they are not known. */
+typedef struct {
+  char text[96];
+} pp_memory_left;
+pp_memory_left pp_describe_memory_left (void);
 
 #ifdef __cplusplus
 }

@@ -297,6 +297,24 @@ bring_up (pp_context *context, int index, pp_error *error)
   return status;
 }
 
+/* The process that opened a device first; 0: none has. Atomic. */
+static pid_t first_user;
+
+/* A fork's child has the driver's state, but not what it stands for: the driver
+ * would say that there is no device. */
+static pp_status
+check_forks (pp_error *error)
+{
+  const pid_t first = __atomic_load_n (&first_user, __ATOMIC_RELAXED);
+
+  if (first == 0 || !pp_is_foreign (first))
+    return PP_OK;
+  return pp_fail (error, PP_NO_DEVICE,
+      "process %ld used CUDA before process %ld was forked from it: CUDA does "
+      "not survive a fork",
+      (long) first, (long) pp_process_id ());
+}
+
 pp_status
 pp_cuda_open (int index, pp_context **address, pp_error *error)
 {
@@ -306,18 +324,20 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   if (context == NULL)
     return pp_fail_memory (error, "calloc", sizeof *context);
   context->pid = pp_process_id ();
-  pp_status status = PP_OK;
-  if (pp_exit_gate_enter ()) {
+  pp_status status = check_forks (error);
+  if (status == PP_OK && pp_exit_gate_enter ()) {
     status = bring_up (context, index, error);
     pp_exit_gate_leave ();
-  } else {
+  } else if (status == PP_OK) {
     status = pp_cuda_fail_ending (error);
   }
-  if (status == PP_OK)
-    *address = context;
-  else
+  if (status != PP_OK) {
     pp_cuda_close (&context);
-  return status;
+    return status;
+  }
+  __atomic_store_n (&first_user, context->pid, __ATOMIC_RELAXED);
+  *address = context;
+  return PP_OK;
 }
 
 void
@@ -337,9 +357,8 @@ pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error)
   if (code == cudaSuccess)
     return memory;
   pp_fail (error, PP_NO_MEMORY,
-      "cudaHostAlloc of %zu bytes for device %d (%s), the machine has %zu "
-      "available: %s",
-      size, context->index, context->name, pp_available_memory (),
+      "cudaHostAlloc of %zu bytes for device %d (%s), %s: %s", size,
+      context->index, context->name, pp_describe_memory_left ().text,
       pp_cuda_reason (code));
   return NULL;
 }

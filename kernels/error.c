@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 pp_status
@@ -26,8 +27,8 @@ pp_fail (pp_error *error, pp_status status, const char *format, ...)
 }
 
 /* Without stdio, which would allocate. */
-size_t
-pp_available_memory (void)
+static size_t
+available_memory (void)
 {
   static const char name[] = "MemAvailable:";
   char text[512] = "";
@@ -41,10 +42,24 @@ pp_available_memory (void)
   return line != NULL ? strtoull (line + sizeof name - 1, NULL, 10) * 1024 : 0;
 }
 
+pp_memory_left
+pp_describe_memory_left (void)
+{
+  pp_memory_left left;
+  struct rlimit limit;
+  const int length = snprintf (left.text, sizeof left.text,
+      "the machine has %zu available", available_memory ());
+
+  if (getrlimit (RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    snprintf (left.text + length, sizeof left.text - (size_t) length,
+        ", the process may map %llu in all",
+        (unsigned long long) limit.rlim_cur);
+  return left;
+}
+
 pp_status
 pp_fail_memory (pp_error *error, const char *call, size_t size)
 {
-  return pp_fail (error, PP_NO_MEMORY,
-      "%s of %zu bytes failed, the machine has %zu available", call, size,
-      pp_available_memory ());
+  return pp_fail (error, PP_NO_MEMORY, "%s of %zu bytes failed, %s", call, size,
+      pp_describe_memory_left ().text);
 }

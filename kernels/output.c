@@ -122,6 +122,10 @@ fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
 
   if (types[spec->type].integer)
     quantum = spec->quant_scale != 0 ? spec->quant_scale : spec->scale;
+  if (quantum == 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "scale is 0 and so is quant-scale, which stands for scale then: what "
+        "integers are divided by must not be 0");
   for (int c = 0; c < numbers->n_channels; c++) {
     const int t = place[c];
     const double divisor = spec->std[t] * quantum;

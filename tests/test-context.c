@@ -3,11 +3,15 @@
  * The application's CUDA stays as it was: whatever the engine is asked for, the
  * calling thread has the same context, device and last error as before, be it a
  * context of its own, the device's primary one, or none; so has another thread.
+ * In a fork's child, which has no CUDA, the error says so.
  * Exits with 77 where no device opens.
  */
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "engineframe.h"
 
@@ -146,6 +150,25 @@ run_other_thread (void)
   expect_untouched (before, "the first thread's", "another thread's work");
 }
 
+/* The driver would say that there is no device. */
+static void
+expect_fork_named (void)
+{
+  const pid_t process = fork ();
+  int status = -1;
+
+  if (process == 0) {
+    pp_error error = { 0 };
+    pp_device *device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &error);
+
+    _exit (device == NULL && strstr (error.text, "does not survive a fork")
+            ? 0
+            : 1);
+  }
+  EXPECT (waitpid (process, &status, 0) == process && status == 0,
+      "the child ended as %d", status);
+}
+
 int
 main (void)
 {
@@ -161,5 +184,6 @@ main (void)
   run_other_thread ();
   run_thread (NULL);
   run_other_thread ();
+  expect_fork_named ();
   return expect_end ();
 }
