@@ -5,10 +5,11 @@
  */
 #include "image.h"
 
-#include <string.h>
+#include "copyrows.h"
 
 /* Rows start at multiples of this, bytes: whole cache lines for the threads
- * that stage, and more than kernels and PP_GATHER_ALIGNMENT ask for. */
+ * that stage, and more than kernels, PP_COPY_ALIGNMENT and PP_GATHER_ALIGNMENT
+ * ask for. */
 #define ROW_ALIGNMENT 64
 /* Planes start at multiples of this, bytes. */
 #define PLANE_ALIGNMENT 256
@@ -112,9 +113,8 @@ pp_image_stage (
     const size_t width = plane_width (plan, p);
     const size_t stride = compact_stride (width);
 
-    for (int i = 0; i < rows->count; i++)
-      memcpy (to + (size_t) i * stride,
-          source->plane[p] + (size_t) row[i] * source->stride[p], width);
+    pp_copy_rows (to, stride, source->plane[p], source->stride[p], row,
+        rows->count, width);
     source->plane[p] = to;
     source->stride[p] = stride;
     to += staged_plane_size (plan, p);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/copyrows.h"
 #include "kernels/kernels.h"
 #include "kernels/rows.h"
 
@@ -303,6 +304,43 @@ test_shared_plane (void)
   pp_plan_unref (&plan);
 }
 
+/* Every width and place in a cache line, and rows in any order: what is listed
+ * comes over, and nothing around it changes. */
+static void
+test_copied_rows (void)
+{
+  enum {
+    ROWS = 5,
+    WIDEST = 200,
+    STRIDE = 256
+  };
+  static const int32_t listed[ROWS] = { 2, 0, 4, 4, 1 };
+  uint8_t *from = must (malloc (ROWS * STRIDE + 64));
+  uint8_t *to = must (aligned_alloc (64, (ROWS + 1) * STRIDE));
+  check_random random = { 77 };
+
+  check_fill_random (&random, from, ROWS * STRIDE + 64);
+  for (size_t width = 1; width <= WIDEST; width++)
+    for (size_t lead = 0; lead < 64; lead++) {
+      const uint8_t guard = (uint8_t) (width + lead);
+      bool same = true;
+
+      memset (to, guard, (ROWS + 1) * STRIDE);
+      pp_copy_rows (to + 16, STRIDE, from + lead, STRIDE, listed, ROWS, width);
+      for (size_t i = 0; i < (ROWS + 1) * STRIDE; i++) {
+        const size_t row = (i - 16) / STRIDE, x = (i - 16) % STRIDE;
+        const bool inside = i >= 16 && row < ROWS && x < width;
+        const size_t place =
+            inside ? lead + (size_t) listed[row] * STRIDE + x : 0;
+
+        same = same && to[i] == (inside ? from[place] : guard);
+      }
+      EXPECT (same, "width %zu, from %zu", width, lead);
+    }
+  free (from);
+  free (to);
+}
+
 int
 main (void)
 {
@@ -312,5 +350,6 @@ main (void)
   test_light_taps ();
   test_all_rows ();
   test_shared_plane ();
+  test_copied_rows ();
   return expect_end ();
 }
