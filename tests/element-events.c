@@ -414,15 +414,6 @@ GST_START_TEST (test_relinked_while_frames_are_held) {
 }
 GST_END_TEST
 
-static GstFlowReturn
-refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer)
-{
-  (void) pad;
-  (void) parent;
-  gst_buffer_unref (buffer);
-  return GST_FLOW_NOT_NEGOTIATED;
-}
-
 /* Two tensors held back, before caps that are negotiated anew; the flow that the
  * next frame returns. */
 static GstFlowReturn
@@ -446,7 +437,7 @@ GST_START_TEST (test_outdated_once) {
 
   gst_element_set_bus (element, bus);
   gst_element_add_pad (element, pad);
-  gst_pad_set_chain_function (sink, refuse);
+  gst_pad_set_chain_function (sink, test_refuse);
   gst_pad_set_active (sink, TRUE);
   gst_pad_set_active (pad, TRUE);
   fail_unless_equals_int (gst_pad_link (pad, sink), GST_PAD_LINK_OK);

@@ -400,6 +400,15 @@ test_harness_end (GstHarness **h)
   *h = NULL;
 }
 
+GstFlowReturn
+test_refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer)
+{
+  (void) pad;
+  (void) parent;
+  gst_buffer_unref (buffer);
+  return GST_FLOW_NOT_NEGOTIATED;
+}
+
 /* process */
 
 gint

@@ -80,6 +80,9 @@ void test_harness_end (GstHarness **h);
  * one. Free it. */
 gchar *test_harness_error (GstHarness *h);
 
+/* A chain function of a pad downstream that takes no caps of ours. */
+GstFlowReturn test_refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer);
+
 /* process */
 
 /* Waits for a child; its exit status, -1 when it hangs, or minus the signal that
