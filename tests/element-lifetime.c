@@ -184,7 +184,7 @@ GST_START_TEST (test_fork) {
     g_usleep (G_USEC_PER_SEC / 20);
     const pid_t process = fork ();
     if (process == 0)
-      _exit (use_in_child (h, &info, tensor) ? 0 : 1);
+      test_end_child (use_in_child (h, &info, tensor));
     const gint status = test_wait_for_exit (process, TEST_PATIENCE);
     fail_unless (status == 0, "the child ended as %d", status);
 

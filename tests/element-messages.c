@@ -421,7 +421,7 @@ fork_and_meet (GstElement *element, const Row *row)
 
   if (process == 0) {
     meet_in_child (element, row);
-    _exit (0);
+    test_end_child (TRUE);
   }
   const gint status = test_wait_for_exit (process, TEST_PATIENCE);
   fail_unless (status == 0, "%s: the child ended as %d", row->words, status);

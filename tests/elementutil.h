@@ -85,6 +85,8 @@ GstFlowReturn test_refuse (GstPad *pad, GstObject *parent, GstBuffer *buffer);
 
 /* process */
 
+/* Ends a fork's child, with exit status 0 or not. */
+G_NORETURN void test_end_child (gboolean good);
 /* Waits for a child; its exit status, -1 when it hangs, or minus the signal that
  * ended it. */
 gint test_wait_for_exit (pid_t process, GstClockTime patience);
@@ -92,7 +94,7 @@ gint test_wait_for_exit (pid_t process, GstClockTime patience);
  * freed and the allocator still keeps is given back first. */
 gsize test_resident_memory (void);
 gsize test_virtual_memory (void);
-/* Whether address space and memory are a sanitizer's. */
+/* Whether address space and memory are a sanitizer's, or valgrind's. */
 gboolean test_is_sanitized (void);
 /* Fails when resident memory has grown since it was before; some room is left
  * for the allocator. */
