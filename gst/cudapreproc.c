@@ -43,6 +43,8 @@ GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
 
 /* Most inputs that a pool of upstream's is asked to have. */
 #define MAX_INPUTS 8
+/* More than are ever under way. */
+#define MOST_FRAMES 64
 
 struct _GstCudaPreproc {
   GstBaseTransform parent;
@@ -105,11 +107,16 @@ post_engine_error (GstCudaPreproc *self, const pp_error *error)
   post (self, gst_pp_fault_from_status (error->status), error->text);
 }
 
-/* Of a frame in upstream's hands, which need not say why it fails then. */
+/* Of a frame in upstream's hands, which need not say why it fails then. Upstream
+ * has locked its pool. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
-  post_engine_error (owner, error);
+  GstCudaPreproc *self = owner;
+
+  if (gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (self)))
+    gst_pp_error_gate_try_post (&self->errors, GST_ELEMENT_CAST (self),
+        gst_pp_fault_from_status (error->status), error->text);
 }
 
 /* Takes reason. */
@@ -856,7 +863,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
   self->monitor = gst_pp_monitor_new (self);
-  self->spare_frames = gst_atomic_queue_new (MAX_INPUTS);
+  self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);

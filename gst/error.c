@@ -60,16 +60,33 @@ gst_pp_error_gate_clear (GstPpErrorGate *gate)
   g_rec_mutex_clear (&gate->lock);
 }
 
+/* With the lock held, which is given up. */
+static void
+post_first (GstPpErrorGate *gate, GstElement *element, GstPpFault fault,
+    const gchar *text)
+{
+  const gboolean first = !gate->posted;
+
+  gate->posted = TRUE;
+  if (first)
+    gst_pp_error_post (element, fault, "%s", text);
+  g_rec_mutex_unlock (&gate->lock);
+}
+
 void
 gst_pp_error_gate_post (GstPpErrorGate *gate, GstElement *element,
     GstPpFault fault, const gchar *text)
 {
   g_rec_mutex_lock (&gate->lock);
-  const gboolean first = !gate->posted;
-  gate->posted = TRUE;
-  if (first)
-    gst_pp_error_post (element, fault, "%s", text);
-  g_rec_mutex_unlock (&gate->lock);
+  post_first (gate, element, fault, text);
+}
+
+void
+gst_pp_error_gate_try_post (GstPpErrorGate *gate, GstElement *element,
+    GstPpFault fault, const gchar *text)
+{
+  if (g_rec_mutex_trylock (&gate->lock))
+    post_first (gate, element, fault, text);
 }
 
 gboolean

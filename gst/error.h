@@ -42,6 +42,10 @@ void gst_pp_error_gate_clear (GstPpErrorGate *gate);
  * elements post because of it comes later. */
 void gst_pp_error_gate_post (GstPpErrorGate *gate, GstElement *element,
     GstPpFault fault, const gchar *text);
+/* The same for a caller with locks of others: does not wait for another error's
+ * being posted, which is the first one then, whatever its handlers wait for. */
+void gst_pp_error_gate_try_post (GstPpErrorGate *gate, GstElement *element,
+    GstPpFault fault, const gchar *text);
 gboolean gst_pp_error_gate_has_posted (GstPpErrorGate *gate);
 /* The next error is a first one again. */
 void gst_pp_error_gate_open (GstPpErrorGate *gate);

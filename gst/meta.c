@@ -25,6 +25,13 @@ typedef struct {
   guint n;
 } Comparison;
 
+/* Whether one of a buffer's metas is what it should be. */
+typedef struct {
+  const Values *values;
+  gboolean found;
+} Search;
+
+/* 0 where something else of the process has taken the name. */
 static GType api;
 
 void
@@ -40,7 +47,7 @@ gst_pp_meta_register (void)
     if (info == NULL)
       info = gst_meta_register_custom (
           GST_CUDA_PREPROC_META_NAME, tags, NULL, NULL, NULL);
-    api = info->api;
+    api = info != NULL ? info->api : 0;
     g_once_init_leave (&registered, 1);
   }
 }
@@ -77,13 +84,31 @@ compare_field (GQuark name, const GValue *value, gpointer comparison)
 #endif
 
 static gboolean
-holds (GstMeta *meta, const Values *values)
+holds (GstCustomMeta *meta, const Values *values)
 {
   Comparison comparison = { values, 0 };
 
-  return foreach_field (gst_custom_meta_get_structure ((GstCustomMeta *) meta),
-             compare_field, &comparison) &&
+  return gst_custom_meta_has_name (meta, GST_CUDA_PREPROC_META_NAME) &&
+      foreach_field (
+          gst_custom_meta_get_structure (meta), compare_field, &comparison) &&
       comparison.n == FIELDS;
+}
+
+/* Leaves one that is what it should be: others may have come with the frame. */
+static gboolean
+keep_one (GstBuffer *buffer, GstMeta **meta, gpointer data)
+{
+  Search *search = data;
+
+  (void) buffer;
+  if ((*meta)->info->api != api)
+    return TRUE;
+  GST_META_FLAG_UNSET (*meta, GST_META_FLAG_POOLED);
+  if (!search->found && holds ((GstCustomMeta *) *meta, search->values))
+    search->found = TRUE;
+  else
+    *meta = NULL;
+  return TRUE;
 }
 
 static void
@@ -109,23 +134,24 @@ gst_pp_meta_set (
                         source->height, target->x, target->y, target->width,
                         target->height },
     { 0 } };
-  GstMeta *meta;
+  Search search = { &values, FALSE };
 
+  if (api == 0)
+    return;
   memcpy (values.number, geometry->matrix, sizeof values.number);
-  while ((meta = gst_buffer_get_meta (buffer, api)) != NULL) {
-    GST_META_FLAG_UNSET (meta, GST_META_FLAG_POOLED);
-    if (holds (meta, &values))
-      return;
-    gst_buffer_remove_meta (buffer, meta);
-  }
-  add (buffer, &values);
+  gst_buffer_foreach_meta (buffer, keep_one, &search);
+  if (!search.found)
+    add (buffer, &values);
 }
 
+/* A locked one could not be removed from the next frame's tensor. */
 void
 gst_pp_meta_keep (GstBuffer *buffer)
 {
-  GstMeta *meta = gst_buffer_get_meta (buffer, api);
+  GstMeta *meta = api != 0 ? gst_buffer_get_meta (buffer, api) : NULL;
 
-  if (meta != NULL)
-    GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
+  if (meta == NULL)
+    return;
+  GST_META_FLAG_UNSET (meta, GST_META_FLAG_LOCKED);
+  GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
 }

@@ -13,8 +13,8 @@
 G_BEGIN_DECLS
 
 void gst_pp_meta_register (void);
-/* The meta of a tensor of width x height, whether or not buffer has one. See
- * cudapreproc.h for its fields. */
+/* Makes buffer have the meta of a tensor of width x height, once, whatever metas
+ * of the kind it has. See cudapreproc.h for its fields. */
 void gst_pp_meta_set (
     GstBuffer *buffer, gint width, gint height, const pp_geometry *geometry);
 /* For a pool that gets buffer back: lets it keep the meta. Making one anew takes

@@ -148,6 +148,9 @@ retain_primary (pp_context *context, pp_error *error)
       context->name, driver_reason (driver, code));
 }
 
+/* The process in which the driver has answered; 0: none. Atomic. */
+static pid_t first_user;
+
 static pp_status
 find_device (pp_context *context, int index, pp_error *error)
 {
@@ -157,6 +160,7 @@ find_device (pp_context *context, int index, pp_error *error)
 
   if (status != PP_OK)
     return status;
+  __atomic_store_n (&first_user, context->pid, __ATOMIC_RELAXED);
   context->index = index < 0 ? 0 : index;
   if (context->index >= count)
     return pp_fail (error, PP_NO_DEVICE,
@@ -297,9 +301,6 @@ bring_up (pp_context *context, int index, pp_error *error)
   return status;
 }
 
-/* The process that opened a device first; 0: none has. Atomic. */
-static pid_t first_user;
-
 /* A fork's child has the driver's state, but not what it stands for: the driver
  * would say that there is no device. */
 static pp_status
@@ -331,13 +332,11 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   } else if (status == PP_OK) {
     status = pp_cuda_fail_ending (error);
   }
-  if (status != PP_OK) {
+  if (status == PP_OK)
+    *address = context;
+  else
     pp_cuda_close (&context);
-    return status;
-  }
-  __atomic_store_n (&first_user, context->pid, __ATOMIC_RELAXED);
-  *address = context;
-  return PP_OK;
+  return status;
 }
 
 void

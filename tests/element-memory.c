@@ -66,6 +66,61 @@ GST_START_TEST (test_allocation_answer) {
 }
 GST_END_TEST
 
+#define TOO_LARGE ((gsize) 1 << 50)
+
+static gpointer
+allocate_too_much (gpointer allocator)
+{
+  return gst_allocator_alloc (allocator, TOO_LARGE, NULL);
+}
+
+/* While an error is being posted, another thread runs out of memory. */
+static GstBusSyncReply
+allocate_beside (GstBus *bus, GstMessage *message, gpointer allocator)
+{
+  (void) bus;
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    fail_unless (g_thread_join (g_thread_new (
+                     "beside", allocate_too_much, allocator)) == NULL);
+  return GST_BUS_PASS;
+}
+
+/* Memory of ours that there is not is the element's error, if it is the first: who
+ * allocates may have locked what others wait for. */
+GST_START_TEST (test_no_memory_for_upstream) {
+  if (__i__ != 0 || test_is_sanitized ()) {
+    g_print ("SKIP too much: %s\n",
+        __i__ == 0 ? "a sanitizer ends there" : "frames are pageable then");
+    return;
+  }
+  for (guint beside = 0; beside < 2; beside++) {
+    GstVideoInfo info;
+    GstHarness *h = test_rgb_harness (__i__, "", &info);
+    GstQuery *query = allocation_answer (h, &info);
+    GstBus *bus = gst_bus_new ();
+    GstAllocator *allocator = NULL;
+
+    gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+    gst_element_set_bus (h->element, bus);
+    if (beside) {
+      gst_bus_set_sync_handler (bus, allocate_beside, allocator, NULL);
+      fail_unless_equals_int (
+          gst_harness_push (h, gst_buffer_new ()), GST_FLOW_ERROR);
+    } else {
+      fail_unless (allocate_too_much (allocator) == NULL);
+    }
+    gchar *text = test_harness_error (h);
+    test_expect_words (
+        text, beside ? "buffer has 0 bytes" : "1125899906842624 bytes");
+    g_free (text);
+    gst_object_unref (allocator);
+    gst_object_unref (bus);
+    gst_query_unref (query);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 static GstPadProbeReturn
 count_offered (GstPad *pad, GstPadProbeInfo *info, gpointer count)
 {
@@ -384,6 +439,7 @@ static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_allocation_answer);
+  test_add (tcase, test_no_memory_for_upstream);
   test_add (tcase, test_upstream_takes_the_offer);
   test_add (tcase, test_offered_memory);
   test_add (tcase, test_tensor_is_one_memory);

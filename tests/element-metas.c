@@ -156,7 +156,7 @@ spoil_meta (GstBuffer *tensor, guint how)
       gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta");
   GstStructure *structure = gst_custom_meta_get_structure (meta);
 
-  if (how == 0)
+  if (how == 0 || how == 7)
     gst_structure_set (structure, "src-width", G_TYPE_INT, 7, NULL);
   else if (how == 1)
     gst_structure_set (structure, "m5", G_TYPE_DOUBLE, 0.25, NULL);
@@ -168,35 +168,53 @@ spoil_meta (GstBuffer *tensor, guint how)
     gst_structure_remove_field (structure, "m5");
   else if (how == 5)
     gst_structure_remove_all_fields (structure);
-  else
+  else if (how == 6)
+    gst_structure_set_name (structure, "another");
+  else if (how == 8)
+    gst_buffer_add_custom_meta (tensor, "GstCudaPreprocMeta");
+  else if (how == 9)
     gst_buffer_remove_meta (tensor, (GstMeta *) meta);
+  if (how == 7 || how == 10)
+    GST_META_FLAG_SET ((GstMeta *) meta, GST_META_FLAG_LOCKED);
 }
 
 /* The pool's buffers keep their metas: the next tensor's is as new all the same,
  * and not the pool's, which base classes would not copy. */
 GST_START_TEST (test_meta_is_as_new) {
+  enum {
+    WAYS = 12, /* the last: left alone */
+    EACH = 20  /* each of the pool's buffers */
+  };
   GstVideoInfo info;
   GstHarness *h = test_rgb_harness (__i__, "", &info);
   GstBuffer *tensor = test_convert (h, &info, test_numbered_frame (&info, 1));
   GstStructure *first = gst_structure_copy (gst_custom_meta_get_structure (
       gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta")));
 
+  GstBuffer *right = gst_buffer_copy (tensor);
+
   gst_buffer_unref (tensor);
-  for (guint n = 0; n < 140; n++) {
-    tensor = test_convert (h, &info, test_numbered_frame (&info, n));
+  for (guint n = 0; n < WAYS * EACH; n++) {
+    GstBuffer *frame = test_numbered_frame (&info, n);
+    /* Metas that come with frames are copied to their tensors. */
+    if (n % 3 == 0)
+      gst_buffer_add_custom_meta (frame, "GstCudaPreprocMeta");
+    else if (n % 3 == 1)
+      gst_buffer_copy_into (frame, right, GST_BUFFER_COPY_META, 0, -1);
+    tensor = test_convert (h, &info, frame);
     GstCustomMeta *meta =
         gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta");
     fail_unless (
         gst_structure_is_equal (gst_custom_meta_get_structure (meta), first),
         "tensor %u has the meta of another", n);
-    fail_if (GST_META_FLAG_IS_SET ((GstMeta *) meta, GST_META_FLAG_POOLED));
+    fail_unless_equals_int (GST_META_FLAGS ((GstMeta *) meta), 0);
     fail_unless_equals_int (
         gst_buffer_get_n_meta (tensor, ((GstMeta *) meta)->info->api), 1);
-    /* each of the pool's buffers in each way */
-    spoil_meta (tensor, n / 20);
+    spoil_meta (tensor, n / EACH);
     gst_buffer_unref (tensor);
   }
   gst_structure_free (first);
+  gst_buffer_unref (right);
   test_harness_end (&h);
 }
 GST_END_TEST
