@@ -66,7 +66,7 @@ struct _GstCudaPreproc {
 
   GstPpErrorGate errors;
   GstPpMonitor *monitor;
-  GstAtomicQueue *spare_frames;
+  GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones */
 
   /* The streaming thread's. */
   GstPpPlanCache plans;

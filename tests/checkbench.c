@@ -148,14 +148,10 @@ make_case (check_case *check, const struct bench_job *job)
   /* ImageNet's, as torchvision gives them. */
   static const double mean[] = { 0.485, 0.456, 0.406 };
   static const double std[] = { 0.229, 0.224, 0.225 };
-  *check = (check_case){ .format_name = job->format };
-  if (!check_format_init (
-          &check->format, job->format, job->in_width, job->in_height))
-    abort ();
-  check_case_planes (check);
-  check->source = (pp_rect){ 0, 0, job->in_width, job->in_height };
   pp_spec *spec = &check->spec;
-  pp_spec_init (spec);
+
+  *check = (check_case){ .number = 0 };
+  check_case_frame (check, job->format, job->in_width, job->in_height);
   spec->width = job->width;
   spec->height = job->height;
   spec->fit = job->fit;

@@ -4,6 +4,7 @@
  */
 #include "checkcases.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LENGTH(array) ((int) (sizeof (array) / sizeof *(array)))
@@ -214,6 +215,17 @@ check_case_planes (check_case *check)
   }
 }
 
+void
+check_case_frame (check_case *check, const char *format, int width, int height)
+{
+  if (!check_format_init (&check->format, format, width, height))
+    abort ();
+  check->format_name = format;
+  check->source = (pp_rect){ 0, 0, width, height };
+  check_case_planes (check);
+  pp_spec_init (&check->spec);
+}
+
 /* Mostly small: there the borders are, and a plain kernel is slow. */
 static int
 pick_size (check_random *random)
@@ -365,12 +377,9 @@ static const struct large_row {
 static void
 make_large (check_case *check, const struct large_row *row)
 {
-  check_format_init (&check->format, row->format, LARGE_WIDTH, LARGE_HEIGHT);
-  check->format_name = row->format;
-  check->source = (pp_rect){ 0, 0, LARGE_WIDTH, LARGE_HEIGHT };
-  check_case_planes (check);
   pp_spec *spec = &check->spec;
-  pp_spec_init (spec);
+
+  check_case_frame (check, row->format, LARGE_WIDTH, LARGE_HEIGHT);
   spec->width = row->width;
   spec->height = row->height;
   spec->fit = row->fit;

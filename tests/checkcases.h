@@ -61,6 +61,10 @@ bool check_format_init (
     pp_format *format, const char *name, int width, int height);
 /* Packed planes for the format. */
 void check_case_planes (check_case *check);
+/* A whole frame of a format that check_format_init knows, packed, and the default
+ * spec. */
+void check_case_frame (
+    check_case *check, const char *format, int width, int height);
 
 /* One plane's bytes, stride * rows of them, and what is between the rows. */
 void check_fill_plane (
