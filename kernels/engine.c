@@ -3,7 +3,8 @@
  * The engine: checks at the door, devices, jobs in flight. Drives a backend
  * through its table and knows none. Pageable input and the order of queueing are
  * in staging.c, the choice of the stream in streams.c, what is queued for a job
- * in stages.c, completion in completion.c, a job's life in job.c.
+ * in stages.c, completion in completion.c, a job's life in job.c, what devices on
+ * one GPU share in tracks.c, and their turns there in turns.c.
  *
  * A job's way: pp_submit takes the next sequence number, whose events are those
  * of slot sequence % slots, gives the job the next stream and appends it to the
@@ -14,8 +15,7 @@
  *
  * Locks: device->lock guards the list, the jobs' states and the sticky error;
  * job->lock guards a job's end. Neither is held across a backend call or a
- * callback. A track's turn is, while a job is queued there: only another device
- * that queues on the same track has to wait for it.
+ * callback. A track's turn is, but only pp_device_reserve waits for that.
  */
 
 #include "engine.h"
@@ -63,8 +63,8 @@ static pp_status
 device_make (pp_device *device, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-  const pp_status status = pp_tracks_take (device->track, device->n_streams,
-      device->arena, backend, device->index, error);
+  const pp_status status = pp_tracks_take (&device->tracks, device->track,
+      device->n_streams, device->arena, backend, device->index, error);
 
   if (status != PP_OK)
     return status;
@@ -185,7 +185,6 @@ device_unmake (pp_device *device)
 {
   const pp_backend *backend = device->backend;
 
-  pp_tracks_give_back (device->track, device->n_streams);
   for (int s = 0; s < device->n_streams && !backend->unified; s++)
     backend->device_free (device->context, device->lane[s].tables);
   for (int s = 0; s < device->n_slots; s++) {
@@ -209,14 +208,15 @@ pp_device_close (pp_device **address)
   pp_staging_stop (device);
   if (!device->backend->unified)
     __atomic_fetch_sub (&polling_devices, 1, __ATOMIC_RELAXED);
+  pp_track *unused =
+      pp_tracks_give_back (&device->tracks, device->track, device->n_streams);
   if (device->arena != NULL &&
       device->backend->enter (device->context, NULL) == PP_OK) {
+    pp_tracks_unmake (device->backend, unused);
     device_unmake (device);
     device->backend->leave (device->context);
-    pp_tracks_forget (device->track, device->n_streams);
-  } else {
-    pp_tracks_lose (device->track, device->n_streams);
   }
+  pp_tracks_free (unused);
   if (device->arena != NULL)
     pp_arena_keep_nothing (device->arena);
   for (int i = 0; i < device->n_slots; i++)
@@ -300,9 +300,9 @@ reserve_streams (
     pp_device *device, const pp_plan *plan, int *most, pp_error *error)
 {
   for (int s = 0; s < device->n_streams; s++) {
-    pthread_mutex_lock (&device->track[s]->turn);
+    pp_turn_wait (device->tracks, device->track[s]);
     const pp_status status = pp_lane_reserve (device, s, plan, error);
-    pthread_mutex_unlock (&device->track[s]->turn);
+    pp_turn_give (device->tracks, device->track[s]);
     if (status == PP_NO_MEMORY && device->streams.automatic && s > 0) {
       *most = s;
       break;
@@ -393,6 +393,15 @@ append (pp_device *device, pp_job *job, bool pageable)
   pthread_mutex_unlock (&device->lock);
 }
 
+/* A job of another device, which queueing does not wait for: it would hold up
+ * devices that have nothing to do with it. Staging waits by itself. */
+static void
+wait_for_other_device (const pp_device *device, const pp_task *task)
+{
+  if (task->after != NULL && task->after->device != device)
+    pp_job_wait (task->after, NULL);
+}
+
 pp_job *
 pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 {
@@ -411,6 +420,8 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 
   const bool pageable = pp_job_is_pageable (device, job) &&
       pp_staging_start (device, &job->error) == PP_OK;
+  if (!pageable)
+    wait_for_other_device (device, task);
   pp_job_ref (job); /* the list's */
   append (device, job, pageable);
   return job;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What the engine's files share: engine.c (devices and submission), staging.c
- * (pageable input, and the order of queueing), streams.c (which stream a job
- * takes), stages.c (what is queued for a job), completion.c and job.c (a job's
- * life).
+ * (pageable input, and the order of queueing), turns.c (devices that share a
+ * GPU), streams.c (which stream a job takes), stages.c (what is queued for a
+ * job), completion.c and job.c (a job's life).
  */
 #ifndef PP_ENGINE_H
 #define PP_ENGINE_H
@@ -116,6 +116,7 @@ struct pp_device {
   int index; /* of the GPU; 0 on the CPU */
   char name[128];
   int n_streams, n_slots;
+  pp_tracks *tracks;                   /* the GPU's, or its own */
   pp_track *track[PP_MAX_STREAMS];     /* a stream each */
   struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
   struct pp_slot slot[PP_MAX_UNFINISHED + 1];
@@ -131,10 +132,11 @@ struct pp_device {
   int last_slot;       /* whose events hold it; -1: none */
 
   pthread_mutex_t lock;
-  pthread_cond_t changed; /* thread_entered, a job queued or ended, quit */
-  pp_job *first, *last;   /* unfinished jobs, oldest first */
-  pp_job *next_to_queue;  /* the oldest that is not queued */
-  bool queueing;          /* a thread is at it */
+  pthread_cond_t changed;   /* thread_entered, a job queued or ended, quit */
+  pp_job *first, *last;     /* unfinished jobs, oldest first */
+  pp_job *next_to_queue;    /* the oldest that is not queued */
+  bool queueing;            /* a thread is at it, or will be */
+  pp_device *next_for_turn; /* under the lock of its tracks: see turns.c */
   int unfinished;
   pp_error error; /* sticky */
   bool quit;
@@ -157,6 +159,9 @@ void pp_staging_stop (pp_device *device);
 /* Queues the jobs that are ready and have none before them that is not. With the
  * device's lock held, which is given up meanwhile. */
 void pp_queue_ready (pp_device *device);
+/* Queues the next job, which is ready and whose turn the device has. By the thread
+ * of its tracks, with no lock held. */
+void pp_queue_left (pp_device *device);
 
 /* Streams in use: most of them, until enough jobs are measured. No job is there.
  */
@@ -196,8 +201,8 @@ void pp_job_fill_padding (pp_job *job);
  * and points source at the copies. */
 pp_status pp_stage_planes (
     pp_device *device, pp_job *job, pp_view *source, pp_error *error);
-/* Queues all stages of the job on its lane. One thread at a time, in the jobs'
- * order. */
+/* Queues all stages of the job on its lane. By whoever has the turn there, in the
+ * jobs' order. A job of another device that it comes after has ended. */
 pp_status pp_queue_stages (pp_device *device, pp_job *job, pp_error *error);
 
 #endif

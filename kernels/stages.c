@@ -20,17 +20,6 @@ pp_job_fill_padding (pp_job *job)
     *holds = job->plan->id;
 }
 
-/* A job of another device is waited for before this one's turn on its track, which
- * that one may need. */
-static void
-wait_for_other_device (const pp_device *device, pp_job *job)
-{
-  pp_job *other = job->task.after;
-
-  if (other != NULL && other->device != device)
-    pp_job_wait (other, NULL);
-}
-
 /* Stream order covers jobs of the same stream. The other job's events are its
  * own until this one is queued: what gets its slot next is queued later. */
 static pp_status
@@ -157,9 +146,8 @@ queue_in_two (
   return status;
 }
 
-/* By whoever has the track's turn. */
-static pp_status
-queue_stages (pp_device *device, pp_job *job, pp_error *error)
+pp_status
+pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   const int stream = job->info.stream;
@@ -191,18 +179,6 @@ queue_stages (pp_device *device, pp_job *job, pp_error *error)
   }
   if (status == PP_OK)
     status = backend->record (track->stream, event[PP_STAGE_DONE], error);
-  return status;
-}
-
-pp_status
-pp_queue_stages (pp_device *device, pp_job *job, pp_error *error)
-{
-  pp_track *track = device->track[job->info.stream];
-
-  wait_for_other_device (device, job);
-  pthread_mutex_lock (&track->turn);
-  const pp_status status = queue_stages (device, job, error);
-  pthread_mutex_unlock (&track->turn);
   return status;
 }
 

@@ -7,10 +7,10 @@
  * one core: several of them keep up with it, each with a frame of its own. They
  * take jobs in order. Whoever makes the oldest unqueued job ready queues it and
  * all ready ones behind it; who comes meanwhile leaves its job to that thread
- * and goes on. So no thread of a device waits for another's call to the backend
- * (other devices' may take turns on a track, see tracks.h), a pinned frame
- * with nothing staged ahead of it is queued by pp_submit's caller itself, and
- * one behind a staged frame by the thread that copied that.
+ * and goes on. So no thread waits for another's call to the backend (nor for
+ * another device's, see tracks.h), a pinned frame with nothing ahead of it is
+ * queued by pp_submit's caller itself, and one behind a staged frame by the
+ * thread that copied that.
  *
  * No deadlock: a thread waits only for the job that its own must come after. A
  * job is named there after pp_submit returned it, and on one device jobs are
@@ -33,24 +33,54 @@ queue (pp_device *device, pp_job *job)
   backend->leave (device->context);
 }
 
+/* The track of the next job, if that is ready. With the device's lock held. */
+static pp_track *
+next_track (pp_device *device)
+{
+  const pp_job *job = device->next_to_queue;
+
+  device->queueing = job != NULL && job->state == PP_JOB_READY;
+  return device->queueing ? device->track[job->info.stream] : NULL;
+}
+
+/* The next job, on the track whose turn the caller has, and gives. With the
+ * device's lock held, which is given up meanwhile. */
+static void
+queue_next (pp_device *device, pp_track *track)
+{
+  pp_job *job = device->next_to_queue;
+
+  pthread_mutex_unlock (&device->lock);
+  queue (device, job);
+  pp_turn_give (device->tracks, track);
+  pthread_mutex_lock (&device->lock);
+  /* From here on it may end, but not before the lock is given up. */
+  job->state = PP_JOB_QUEUED;
+  device->next_to_queue = job->next;
+  pthread_cond_broadcast (&device->changed);
+}
+
 void
 pp_queue_ready (pp_device *device)
 {
-  pp_job *job;
+  pp_track *track;
 
   if (device->queueing)
     return;
-  device->queueing = true;
-  while ((job = device->next_to_queue) != NULL && job->state == PP_JOB_READY) {
-    pthread_mutex_unlock (&device->lock);
-    queue (device, job);
-    pthread_mutex_lock (&device->lock);
-    /* From here on it may end, but not before the lock is given up. */
-    job->state = PP_JOB_QUEUED;
-    device->next_to_queue = job->next;
-    pthread_cond_broadcast (&device->changed);
-  }
-  device->queueing = false;
+  while ((track = next_track (device)) != NULL &&
+      pp_turn_take (device->tracks, track, device))
+    queue_next (device, track);
+}
+
+void
+pp_queue_left (pp_device *device)
+{
+  pthread_mutex_lock (&device->lock);
+  queue_next (device, next_track (device));
+  pp_track *track = next_track (device);
+  if (track != NULL) /* other devices come first */
+    pp_turn_leave (device->tracks, track, device);
+  pthread_mutex_unlock (&device->lock);
 }
 
 static void

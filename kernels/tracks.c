@@ -6,9 +6,10 @@
 
 #include "process.h"
 
-/* The process' tracks, oldest first. */
+/* The process' tracks, by GPU. The lock is for opening and closing devices, which
+ * call the backend meanwhile; those who have frames do not need it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pp_track *first;
+static pp_tracks *all;
 
 static bool
 has (pp_track *const *track, int n, const pp_track *wanted)
@@ -19,26 +20,15 @@ has (pp_track *const *track, int n, const pp_track *wanted)
   return false;
 }
 
-static bool
-is_of (const pp_track *track, const pp_backend *backend, int index)
-{
-  return track->backend == backend && track->index == index &&
-      !pp_is_foreign (track->process);
-}
-
 /* Under the lock: the one with the fewest devices that is not among those taken;
  * NULL where another one should be made. */
 static pp_track *
-find (pp_track *const *taken, int n, const pp_backend *backend, int index)
+find (const pp_tracks *tracks, pp_track *const *taken, int n)
 {
   pp_track *found = NULL;
   int count = 0;
 
-  if (backend->unified)
-    return NULL;
-  for (pp_track *track = first; track != NULL; track = track->next) {
-    if (!is_of (track, backend, index))
-      continue;
+  for (pp_track *track = tracks->first; track != NULL; track = track->next) {
     count++;
     if (!has (taken, n, track) &&
         (found == NULL || track->users < found->users))
@@ -48,9 +38,9 @@ find (pp_track *const *taken, int n, const pp_backend *backend, int index)
 }
 
 static pp_status
-make_upper (pp_track *track, pp_context *context, pp_error *error)
+make_upper (const pp_backend *backend, pp_track *track, pp_error *error)
 {
-  const pp_backend *backend = track->backend;
+  pp_context *context = pp_arena_context (track->arena);
   pp_status status = backend->stream_create (context, &track->upper, error);
 
   if (status == PP_OK)
@@ -62,9 +52,8 @@ make_upper (pp_track *track, pp_context *context, pp_error *error)
 
 /* All but what keeps the context. */
 static void
-unmake (pp_track *track)
+unmake (const pp_backend *backend, pp_track *track)
 {
-  const pp_backend *backend = track->backend;
   pp_context *context = pp_arena_context (track->arena);
 
   if (track->stream != NULL)
@@ -84,53 +73,80 @@ unmake (pp_track *track)
 
 /* NULL with an error. */
 static pp_track *
-make (pp_arena *arena, const pp_backend *backend, int index, pp_error *error)
+make (const pp_backend *backend, pp_arena *arena, pp_error *error)
 {
-  pp_context *context = pp_arena_context (arena);
   pp_track *track = calloc (1, sizeof *track);
 
   if (track == NULL) {
     pp_fail_memory (error, "calloc", sizeof *track);
     return NULL;
   }
-  track->backend = backend;
-  track->index = index;
-  track->process = pp_process_id ();
-  track->arena = arena; /* a reference when it is made */
-  pthread_mutex_init (&track->turn, NULL);
-  pp_status status = backend->stream_create (context, &track->stream, error);
+  track->arena = pp_arena_ref (arena);
+  pp_status status =
+      backend->stream_create (pp_arena_context (arena), &track->stream, error);
   if (status == PP_OK && !backend->unified)
-    status = make_upper (track, context, error);
+    status = make_upper (backend, track, error);
   if (status != PP_OK) {
-    unmake (track);
-    pthread_mutex_destroy (&track->turn);
+    unmake (backend, track);
+    pp_arena_unref (&track->arena);
     free (track);
     return NULL;
   }
-  pp_arena_ref (arena);
   return track;
 }
 
 /* Under the lock. */
-static void
-append (pp_track *track)
+static pp_tracks *
+find_tracks (const pp_backend *backend, int index)
 {
-  pp_track **link = &first;
+  pp_tracks *tracks = backend->unified ? NULL : all;
 
-  while (*link != NULL)
-    link = &(*link)->next;
-  *link = track;
+  while (tracks != NULL &&
+      (tracks->backend != backend || tracks->index != index ||
+          pp_is_foreign (tracks->process)))
+    tracks = tracks->next;
+  return tracks;
 }
 
-/* Under the lock. */
-static void
-unlink_track (pp_track *track)
+/* Under the lock. NULL with an error. */
+static pp_tracks *
+new_tracks (const pp_backend *backend, int index, pp_error *error)
 {
-  pp_track **link = &first;
+  pp_tracks *tracks = calloc (1, sizeof *tracks);
 
-  while (*link != track)
-    link = &(*link)->next;
-  *link = track->next;
+  if (tracks == NULL) {
+    pp_fail_memory (error, "calloc", sizeof *tracks);
+    return NULL;
+  }
+  tracks->backend = backend;
+  tracks->index = index;
+  tracks->process = pp_process_id ();
+  pthread_mutex_init (&tracks->lock, NULL);
+  pthread_cond_init (&tracks->given, NULL);
+  pthread_cond_init (&tracks->work, NULL);
+  tracks->next = all;
+  all = tracks;
+  return tracks;
+}
+
+/* Under the lock. NULL with an error. */
+static pp_track *
+take (pp_tracks *tracks, pp_track *const *taken, int n, pp_arena *arena,
+    pp_error *error)
+{
+  pp_track *track = find (tracks, taken, n);
+
+  if (track == NULL) {
+    track = make (tracks->backend, arena, error);
+    if (track == NULL)
+      return NULL;
+    pp_track **link = &tracks->first;
+    while (*link != NULL)
+      link = &(*link)->next;
+    *link = track;
+  }
+  track->users++;
+  return track;
 }
 
 static void
@@ -154,75 +170,102 @@ guard_forks (void)
 }
 
 pp_status
-pp_tracks_take (pp_track **track, int n, pp_arena *arena,
+pp_tracks_take (pp_tracks **address, pp_track **track, int n, pp_arena *arena,
     const pp_backend *backend, int index, pp_error *error)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pp_status status = PP_OK;
+  pp_status status = PP_NO_MEMORY;
 
   pthread_once (&once, guard_forks);
-  take_lock ();
   for (int i = 0; i < n; i++)
     track[i] = NULL;
+  take_lock ();
+  pp_tracks *tracks = find_tracks (backend, index);
+  if (tracks == NULL)
+    tracks = new_tracks (backend, index, error);
+  *address = tracks;
+  if (tracks != NULL)
+    status = ++tracks->devices > 1 ? pp_turns_start (tracks, error) : PP_OK;
   for (int i = 0; i < n && status == PP_OK; i++) {
-    track[i] = find (track, i, backend, index);
-    if (track[i] == NULL) {
-      track[i] = make (arena, backend, index, error);
-      if (track[i] != NULL)
-        append (track[i]);
-    }
-    if (track[i] != NULL)
-      track[i]->users++;
-    else
+    track[i] = take (tracks, track, i, arena, error);
+    if (track[i] == NULL)
       status = PP_NO_MEMORY;
   }
   give_lock ();
   return status;
 }
 
-/* Under the lock: leaves those that no device has any more, out of the pool. */
-static void
-give_up (pp_track **track, int n)
+/* Under the lock. */
+static pp_track *
+take_unused (pp_tracks *tracks)
 {
-  for (int i = 0; i < n; i++) {
-    if (track[i] == NULL)
+  pp_track **link = &tracks->first, *unused = NULL;
+
+  while (*link != NULL) {
+    pp_track *track = *link;
+    if (track->users > 0) {
+      link = &track->next;
       continue;
-    if (--track[i]->users > 0)
-      track[i] = NULL;
-    else
-      unlink_track (track[i]);
+    }
+    *link = track->next;
+    track->next = unused;
+    unused = track;
   }
+  return unused;
 }
 
-void
-pp_tracks_give_back (pp_track **track, int n)
+/* Under the lock. */
+static void
+forget (const pp_tracks *tracks)
 {
+  pp_tracks **link = &all;
+
+  while (*link != tracks)
+    link = &(*link)->next;
+  *link = tracks->next;
+}
+
+pp_track *
+pp_tracks_give_back (pp_tracks **address, pp_track **track, int n)
+{
+  pp_tracks *tracks = *address;
+
+  *address = NULL;
+  if (tracks == NULL)
+    return NULL;
   take_lock ();
-  give_up (track, n);
-  give_lock ();
   for (int i = 0; i < n; i++)
     if (track[i] != NULL)
-      unmake (track[i]);
-}
-
-void
-pp_tracks_lose (pp_track **track, int n)
-{
-  take_lock ();
-  give_up (track, n);
+      track[i]->users--;
+  pp_track *unused = take_unused (tracks);
+  const bool last = --tracks->devices == 0;
+  if (last)
+    forget (tracks);
   give_lock ();
-  pp_tracks_forget (track, n);
+  if (last) {
+    pp_turns_stop (tracks);
+    pthread_cond_destroy (&tracks->work);
+    pthread_cond_destroy (&tracks->given);
+    pthread_mutex_destroy (&tracks->lock);
+    free (tracks);
+  }
+  return unused;
 }
 
 void
-pp_tracks_forget (pp_track **track, int n)
+pp_tracks_unmake (const pp_backend *backend, pp_track *unused)
 {
-  for (int i = 0; i < n; i++) {
-    if (track[i] == NULL)
-      continue;
-    pp_arena_unref (&track[i]->arena);
-    pthread_mutex_destroy (&track[i]->turn);
-    free (track[i]);
-    track[i] = NULL;
+  for (; unused != NULL; unused = unused->next)
+    unmake (backend, unused);
+}
+
+void
+pp_tracks_free (pp_track *unused)
+{
+  while (unused != NULL) {
+    pp_track *next = unused->next;
+    pp_arena_unref (&unused->arena);
+    free (unused);
+    unused = next;
   }
 }

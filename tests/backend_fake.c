@@ -40,6 +40,7 @@ static struct {
   struct {
     int count, fails_at; /* fails_at 0: never */
     bool sticky;
+    int stalls_from, stalls_until; /* counts */
   } call[FAKE_CALLS];
   struct block *blocks; /* of all contexts */
   int live[OBJECTS];
@@ -62,6 +63,16 @@ fake_hold (bool hold)
 {
   pthread_mutex_lock (&control.lock);
   control.held = hold;
+  pthread_cond_broadcast (&control.changed);
+  pthread_mutex_unlock (&control.lock);
+}
+
+void
+fake_stall (fake_call call, int n)
+{
+  pthread_mutex_lock (&control.lock);
+  control.call[call].stalls_from = control.call[call].count + 1;
+  control.call[call].stalls_until = control.call[call].count + n;
   pthread_cond_broadcast (&control.changed);
   pthread_mutex_unlock (&control.lock);
 }
@@ -167,6 +178,9 @@ fake_enter_call (fake_call call, pp_error *error)
   const int at = control.call[call].fails_at;
   const bool fails =
       at > 0 && (count == at || (count > at && control.call[call].sticky));
+  while (count >= control.call[call].stalls_from &&
+      count <= control.call[call].stalls_until)
+    pthread_cond_wait (&control.changed, &control.lock);
   pthread_mutex_unlock (&control.lock);
   return fails ? pp_fail (error, failures[call].status,
                      "%s %d failed on purpose", failures[call].name, count)

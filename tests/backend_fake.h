@@ -44,6 +44,8 @@ typedef enum fake_call {
 void fake_reset (void);
 /* Whether streams wait before the next thing they do. */
 void fake_hold (bool hold);
+/* The next n calls of a kind stand still, until the next fake_stall of it. */
+void fake_stall (fake_call call, int n);
 /* Only pretends to copy and to compute, one thing of a kind at a time, each for
  * so many microseconds: as a device does that is busy. 0: does the work again. */
 void fake_pretend (unsigned up, unsigned kernel, unsigned down);

@@ -486,8 +486,15 @@ run_sharer (void *data)
   for (int i = 0; i < FRAMES; i++) {
     frame_check (&frames[i], "shared");
     frame_check_callbacks (&frames[i], "shared");
-    frame_clear (&frames[i]);
+    const int before = i - pp_device_streams (sharer->device);
+    if (before >= 0)
+      EXPECT (frames[i].info.times.start >= frames[before].info.times.done,
+          "sharer %d: job %d starts at %g, job %d on its stream ends at %g",
+          sharer->number, i, frames[i].info.times.start, before,
+          frames[before].info.times.done);
   }
+  for (int i = 0; i < FRAMES; i++)
+    frame_clear (&frames[i]);
   free (frames);
   return NULL;
 }
@@ -499,7 +506,7 @@ count_created (void)
 }
 
 /* Devices of one GPU take turns on the same streams and buffers, in either order
- * of closing. */
+ * of closing; each one's streams keep their order. */
 static void
 test_shared_tracks (void)
 {

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Turns on tracks, and the thread that queues for devices which found one taken.
+ * Who waits for a turn gets it in the order of coming, but for those who reserve.
+ */
+
+#include "engine.h"
+
+#include <string.h>
+
+/* Under the lock. */
+static void
+append (
+    struct pp_device **first, struct pp_device **last, struct pp_device *device)
+{
+  device->next_for_turn = NULL;
+  if (*first == NULL)
+    *first = device;
+  else
+    (*last)->next_for_turn = device;
+  *last = device;
+}
+
+/* Under the lock. NULL: there is none. */
+static struct pp_device *
+take_first (struct pp_device **first)
+{
+  struct pp_device *device = *first;
+
+  if (device != NULL)
+    *first = device->next_for_turn;
+  return device;
+}
+
+/* Under the lock: device has a turn. */
+static void
+leave_to_thread (pp_tracks *tracks, struct pp_device *device)
+{
+  append (&tracks->left, &tracks->last_left, device);
+  pthread_cond_signal (&tracks->work);
+}
+
+/* Under the lock. */
+static bool
+take_or_list (pp_track *track, struct pp_device *device)
+{
+  if (track->taken || track->reserving > 0) {
+    append (&track->waiting, &track->last_waiting, device);
+    return false;
+  }
+  track->taken = true;
+  return true;
+}
+
+bool
+pp_turn_take (pp_tracks *tracks, pp_track *track, struct pp_device *device)
+{
+  pthread_mutex_lock (&tracks->lock);
+  const bool taken = take_or_list (track, device);
+  pthread_mutex_unlock (&tracks->lock);
+  return taken;
+}
+
+void
+pp_turn_leave (pp_tracks *tracks, pp_track *track, struct pp_device *device)
+{
+  pthread_mutex_lock (&tracks->lock);
+  if (take_or_list (track, device))
+    leave_to_thread (tracks, device);
+  pthread_mutex_unlock (&tracks->lock);
+}
+
+void
+pp_turn_wait (pp_tracks *tracks, pp_track *track)
+{
+  pthread_mutex_lock (&tracks->lock);
+  track->reserving++;
+  while (track->taken)
+    pthread_cond_wait (&tracks->given, &tracks->lock);
+  track->reserving--;
+  track->taken = true;
+  pthread_mutex_unlock (&tracks->lock);
+}
+
+void
+pp_turn_give (pp_tracks *tracks, pp_track *track)
+{
+  pthread_mutex_lock (&tracks->lock);
+  struct pp_device *next =
+      track->reserving == 0 ? take_first (&track->waiting) : NULL;
+  track->taken = next != NULL;
+  if (next != NULL)
+    leave_to_thread (tracks, next);
+  else if (track->reserving > 0)
+    pthread_cond_broadcast (&tracks->given);
+  pthread_mutex_unlock (&tracks->lock);
+}
+
+static void *
+queueing_thread (void *data)
+{
+  pp_tracks *tracks = data;
+
+  pthread_mutex_lock (&tracks->lock);
+  for (;;) {
+    while (tracks->left == NULL && !tracks->quit)
+      pthread_cond_wait (&tracks->work, &tracks->lock);
+    struct pp_device *device = take_first (&tracks->left);
+    if (device == NULL)
+      break;
+    pthread_mutex_unlock (&tracks->lock);
+    pp_queue_left (device);
+    pthread_mutex_lock (&tracks->lock);
+  }
+  pthread_mutex_unlock (&tracks->lock);
+  return NULL;
+}
+
+pp_status
+pp_turns_start (pp_tracks *tracks, pp_error *error)
+{
+  if (tracks->has_thread)
+    return PP_OK;
+  const int code =
+      pthread_create (&tracks->thread, NULL, queueing_thread, tracks);
+  if (code != 0)
+    return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
+  tracks->has_thread = true;
+  return PP_OK;
+}
+
+void
+pp_turns_stop (pp_tracks *tracks)
+{
+  if (!tracks->has_thread)
+    return;
+  pthread_mutex_lock (&tracks->lock);
+  tracks->quit = true;
+  pthread_cond_signal (&tracks->work);
+  pthread_mutex_unlock (&tracks->lock);
+  pthread_join (tracks->thread, NULL);
+}
