@@ -41,6 +41,7 @@ typedef struct pp_track {
    * stages, which leave their results in the buffers. */
   bool taken;
   int reserving; /* threads that wait for it */
+  bool given;    /* to one of them, which is not there yet */
   struct pp_device *waiting, *last_waiting;
   /* Of whoever has the turn. */
   pp_stream *stream;
@@ -64,7 +65,7 @@ typedef struct pp_tracks {
   pp_track *first; /* oldest first */
   /* Of turns, held for no call. */
   pthread_mutex_t lock;
-  pthread_cond_t given; /* a turn, while somebody reserves */
+  pthread_cond_t given; /* a turn, to a thread that reserves */
   pthread_cond_t work;  /* a device has a turn left to the thread, or quit */
   struct pp_device *left, *last_left;
   bool quit;

@@ -44,7 +44,7 @@ leave_to_thread (pp_tracks *tracks, struct pp_device *device)
 static bool
 take_or_list (pp_track *track, struct pp_device *device)
 {
-  if (track->taken || track->reserving > 0) {
+  if (track->taken) {
     append (&track->waiting, &track->last_waiting, device);
     return false;
   }
@@ -74,10 +74,12 @@ void
 pp_turn_wait (pp_tracks *tracks, pp_track *track)
 {
   pthread_mutex_lock (&tracks->lock);
-  track->reserving++;
-  while (track->taken)
-    pthread_cond_wait (&tracks->given, &tracks->lock);
-  track->reserving--;
+  if (track->taken) {
+    track->reserving++;
+    while (!track->given)
+      pthread_cond_wait (&tracks->given, &tracks->lock);
+    track->given = false;
+  }
   track->taken = true;
   pthread_mutex_unlock (&tracks->lock);
 }
@@ -85,14 +87,18 @@ pp_turn_wait (pp_tracks *tracks, pp_track *track)
 void
 pp_turn_give (pp_tracks *tracks, pp_track *track)
 {
+  struct pp_device *next = NULL;
+
   pthread_mutex_lock (&tracks->lock);
-  struct pp_device *next =
-      track->reserving == 0 ? take_first (&track->waiting) : NULL;
-  track->taken = next != NULL;
-  if (next != NULL)
-    leave_to_thread (tracks, next);
-  else if (track->reserving > 0)
+  if (track->reserving > 0) {
+    track->reserving--;
+    track->given = true;
     pthread_cond_broadcast (&tracks->given);
+  } else if ((next = take_first (&track->waiting)) != NULL) {
+    leave_to_thread (tracks, next);
+  } else {
+    track->taken = false;
+  }
   pthread_mutex_unlock (&tracks->lock);
 }
 

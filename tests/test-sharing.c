@@ -25,11 +25,12 @@ struct sharer {
   bool is_through; /* that thread; atomic */
 };
 
-/* One stream each: the last one's track is the first one's. */
+/* One stream each: the second's and the last one's track is the first one's. */
 enum {
   FIRST,
   OTHER,
-  LAST = PP_SHARED_TRACKS,
+  SECOND = PP_SHARED_TRACKS,
+  LAST = 2 * PP_SHARED_TRACKS,
   SHARERS
 };
 
@@ -59,9 +60,10 @@ open_all (void)
 {
   for (int d = 0; d < SHARERS; d++)
     sharer_init (d);
-  EXPECT (sharers[FIRST].device->track[0] == sharers[LAST].device->track[0] &&
-          sharers[FIRST].device->track[0] != sharers[OTHER].device->track[0],
-      "they share something else");
+  for (int d = 0; d < SHARERS; d++)
+    EXPECT ((sharers[d].device->track[0] == sharers[FIRST].device->track[0]) ==
+            (d % PP_SHARED_TRACKS == FIRST),
+        "device %d is on another track", d);
 }
 
 static void
@@ -173,7 +175,8 @@ expect_others_go_on (const char *what)
       EXPECT (false, "%s: device %d waits", what, d);
       exit (expect_end ()); /* it may be for ever */
     }
-    EXPECT (ends (d, d == LAST ? CAUTION : PATIENCE) == (d != LAST),
+    const bool is_behind = d % PP_SHARED_TRACKS == FIRST;
+    EXPECT (ends (d, is_behind ? CAUTION : PATIENCE) == !is_behind,
         "%s: device %d's frame", what, d);
   }
 }
@@ -225,10 +228,16 @@ test_reserve (void)
 {
   open_all ();
   start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, reserve);
-  EXPECT (!is_through (LAST, CAUTION), "memory is changed under a job");
+  start (LAST, submit);
+  EXPECT (is_through (LAST, PATIENCE), "it waits");
+  start (SECOND, reserve);
+  EXPECT (!is_through (SECOND, CAUTION), "memory is changed under a job");
+  fake_stall (FAKE_DEVICE_ALLOC, 1);
   fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (is_through (LAST, PATIENCE), "the turn does not come");
+  EXPECT (!is_through (SECOND, CAUTION) && !ends (LAST, 1),
+      "who reserves does not come first");
+  fake_stall (FAKE_DEVICE_ALLOC, 0);
+  EXPECT (is_through (SECOND, PATIENCE), "the turn does not come");
   close_all ("before a reservation");
 
   open_all ();
