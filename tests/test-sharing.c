@@ -241,6 +241,21 @@ test_reserve (void)
   close_all ("before a reservation");
 
   open_all ();
+  start_and_stall (FIRST, submit, FAKE_LAUNCH);
+  start (SECOND, reserve);
+  start (LAST, reserve);
+  EXPECT (!is_through (SECOND, CAUTION) && !is_through (LAST, CAUTION),
+      "memory is changed under a job");
+  fake_stall (FAKE_DEVICE_ALLOC, 1);
+  fake_stall (FAKE_LAUNCH, 0);
+  EXPECT (!is_through (SECOND, CAUTION) && !is_through (LAST, CAUTION),
+      "two have one turn");
+  fake_stall (FAKE_DEVICE_ALLOC, 0);
+  EXPECT (is_through (SECOND, PATIENCE) && is_through (LAST, PATIENCE),
+      "the turn does not come");
+  close_all ("before two reservations");
+
+  open_all ();
   start_and_stall (FIRST, reserve, FAKE_DEVICE_ALLOC);
   expect_others_go_on ("memory that takes long");
   fake_stall (FAKE_DEVICE_ALLOC, 0);
