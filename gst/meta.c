@@ -34,6 +34,19 @@ typedef struct {
 /* 0 where something else of the process has taken the name. */
 static GType api;
 
+/* Field names as structures have them, and whether one is the ith: looked at for
+ * each field of each frame. */
+#if GST_CHECK_VERSION(1, 26, 0)
+typedef const GstIdStr *FieldName;
+#define foreach_field gst_structure_foreach_id_str
+#define is_field(name, i) gst_id_str_is_equal_to_str (name, names[i])
+#else
+typedef GQuark FieldName;
+static GQuark quarks[FIELDS];
+#define foreach_field gst_structure_foreach
+#define is_field(name, i) ((name) == quarks[i])
+#endif
+
 void
 gst_pp_meta_register (void)
 {
@@ -48,17 +61,22 @@ gst_pp_meta_register (void)
       info = gst_meta_register_custom (
           GST_CUDA_PREPROC_META_NAME, tags, NULL, NULL, NULL);
     api = info != NULL ? info->api : 0;
+#if !GST_CHECK_VERSION(1, 26, 0)
+    for (guint i = 0; i < FIELDS; i++)
+      quarks[i] = g_quark_from_static_string (names[i]);
+#endif
     g_once_init_leave (&registered, 1);
   }
 }
 
 static gboolean
-compare_next (Comparison *comparison, const gchar *name, const GValue *value)
+compare_field (FieldName name, const GValue *value, gpointer data)
 {
+  Comparison *comparison = data;
   const Values *values = comparison->values;
   const guint i = comparison->n++;
 
-  if (i >= FIELDS || strcmp (name, names[i]) != 0)
+  if (i >= FIELDS || !is_field (name, i))
     return FALSE;
   if (i < INTEGERS)
     return G_VALUE_HOLDS_INT (value) &&
@@ -66,22 +84,6 @@ compare_next (Comparison *comparison, const gchar *name, const GValue *value)
   return G_VALUE_HOLDS_DOUBLE (value) &&
       g_value_get_double (value) == values->number[i - INTEGERS];
 }
-
-#if GST_CHECK_VERSION(1, 26, 0)
-static gboolean
-compare_field (const GstIdStr *name, const GValue *value, gpointer comparison)
-{
-  return compare_next (comparison, gst_id_str_as_str (name), value);
-}
-#define foreach_field gst_structure_foreach_id_str
-#else
-static gboolean
-compare_field (GQuark name, const GValue *value, gpointer comparison)
-{
-  return compare_next (comparison, g_quark_to_string (name), value);
-}
-#define foreach_field gst_structure_foreach
-#endif
 
 static gboolean
 holds (GstCustomMeta *meta, const Values *values)
