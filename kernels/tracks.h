@@ -29,8 +29,6 @@
 /* Devices share tracks when there are as many. */
 #define PP_SHARED_TRACKS 4
 
-struct pp_device;
-
 typedef struct pp_track {
   /* Under the lock of tracks.c. */
   struct pp_track *next;
@@ -42,7 +40,7 @@ typedef struct pp_track {
   bool taken;
   int reserving; /* threads that wait for it */
   bool given;    /* to one of them, which is not there yet */
-  struct pp_device *waiting, *last_waiting;
+  pp_device *waiting, *last_waiting;
   /* Of whoever has the turn. */
   pp_stream *stream;
   void *source, *medians,
@@ -67,7 +65,7 @@ typedef struct pp_tracks {
   pthread_mutex_t lock;
   pthread_cond_t given; /* a turn, to a thread that reserves */
   pthread_cond_t work;  /* a device has a turn left to the thread, or quit */
-  struct pp_device *left, *last_left;
+  pp_device *left, *last_left;
   bool quit;
   /* There is none for a device alone, which finds every turn free. */
   bool has_thread;
@@ -90,11 +88,9 @@ void pp_tracks_free (pp_track *unused);
 
 /* Turns: turns.c. Whether the turn is the caller's, who queues device's next job
  * and gives it. If not, the thread does so, and device is its until then. */
-bool pp_turn_take (
-    pp_tracks *tracks, pp_track *track, struct pp_device *device);
-/* As if that had not been: the thread does it in any case. */
-void pp_turn_leave (
-    pp_tracks *tracks, pp_track *track, struct pp_device *device);
+bool pp_turn_take (pp_tracks *tracks, pp_track *track, pp_device *device);
+/* The same, but the thread does it even if the turn is free. */
+void pp_turn_leave (pp_tracks *tracks, pp_track *track, pp_device *device);
 /* For what is not a job: waits for the turn, but not for those who are listed. */
 void pp_turn_wait (pp_tracks *tracks, pp_track *track);
 void pp_turn_give (pp_tracks *tracks, pp_track *track);

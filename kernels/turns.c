@@ -10,8 +10,7 @@
 
 /* Under the lock. */
 static void
-append (
-    struct pp_device **first, struct pp_device **last, struct pp_device *device)
+append (pp_device **first, pp_device **last, pp_device *device)
 {
   device->next_for_turn = NULL;
   if (*first == NULL)
@@ -22,10 +21,10 @@ append (
 }
 
 /* Under the lock. NULL: there is none. */
-static struct pp_device *
-take_first (struct pp_device **first)
+static pp_device *
+take_first (pp_device **first)
 {
-  struct pp_device *device = *first;
+  pp_device *device = *first;
 
   if (device != NULL)
     *first = device->next_for_turn;
@@ -34,7 +33,7 @@ take_first (struct pp_device **first)
 
 /* Under the lock: device has a turn. */
 static void
-leave_to_thread (pp_tracks *tracks, struct pp_device *device)
+leave_to_thread (pp_tracks *tracks, pp_device *device)
 {
   append (&tracks->left, &tracks->last_left, device);
   pthread_cond_signal (&tracks->work);
@@ -42,7 +41,7 @@ leave_to_thread (pp_tracks *tracks, struct pp_device *device)
 
 /* Under the lock. */
 static bool
-take_or_list (pp_track *track, struct pp_device *device)
+take_or_list (pp_track *track, pp_device *device)
 {
   if (track->taken) {
     append (&track->waiting, &track->last_waiting, device);
@@ -53,7 +52,7 @@ take_or_list (pp_track *track, struct pp_device *device)
 }
 
 bool
-pp_turn_take (pp_tracks *tracks, pp_track *track, struct pp_device *device)
+pp_turn_take (pp_tracks *tracks, pp_track *track, pp_device *device)
 {
   pthread_mutex_lock (&tracks->lock);
   const bool taken = take_or_list (track, device);
@@ -62,7 +61,7 @@ pp_turn_take (pp_tracks *tracks, pp_track *track, struct pp_device *device)
 }
 
 void
-pp_turn_leave (pp_tracks *tracks, pp_track *track, struct pp_device *device)
+pp_turn_leave (pp_tracks *tracks, pp_track *track, pp_device *device)
 {
   pthread_mutex_lock (&tracks->lock);
   if (take_or_list (track, device))
@@ -87,7 +86,7 @@ pp_turn_wait (pp_tracks *tracks, pp_track *track)
 void
 pp_turn_give (pp_tracks *tracks, pp_track *track)
 {
-  struct pp_device *next = NULL;
+  pp_device *next = NULL;
 
   pthread_mutex_lock (&tracks->lock);
   if (track->reserving > 0) {
@@ -111,7 +110,7 @@ queueing_thread (void *data)
   for (;;) {
     while (tracks->left == NULL && !tracks->quit)
       pthread_cond_wait (&tracks->work, &tracks->lock);
-    struct pp_device *device = take_first (&tracks->left);
+    pp_device *device = take_first (&tracks->left);
     if (device == NULL)
       break;
     pthread_mutex_unlock (&tracks->lock);
