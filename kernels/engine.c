@@ -15,7 +15,8 @@
  *
  * Locks: device->lock guards the list, the jobs' states and the sticky error;
  * job->lock guards a job's end. Neither is held across a backend call or a
- * callback. A track's turn is, but only pp_device_reserve waits for that.
+ * callback. A track's turn is, but of threads only pp_device_reserve's waits for
+ * that. The lock of tracks.c is, but only opening and closing devices take it.
  */
 
 #include "engine.h"
@@ -300,9 +301,12 @@ reserve_streams (
     pp_device *device, const pp_plan *plan, int *most, pp_error *error)
 {
   for (int s = 0; s < device->n_streams; s++) {
-    pp_turn_wait (device->tracks, device->track[s]);
-    const pp_status status = pp_lane_reserve (device, s, plan, error);
-    pp_turn_give (device->tracks, device->track[s]);
+    pp_status status = pp_tables_reserve (device, s, plan, error);
+    if (status == PP_OK) {
+      pp_turn_wait (device->tracks, device->track[s]);
+      status = pp_lane_reserve (device, s, plan, error);
+      pp_turn_give (device->tracks, device->track[s]);
+    }
     if (status == PP_NO_MEMORY && device->streams.automatic && s > 0) {
       *most = s;
       break;

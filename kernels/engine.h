@@ -185,6 +185,10 @@ void pp_job_call_back (pp_job *job, const pp_error *error);
 /* Marks the job ended, with error or NULL for success. */
 void pp_job_end (pp_job *job, const pp_error *error);
 
+/* Makes room for plan's tables on lane s, which has no jobs under way. Not for
+ * unified backends. */
+pp_status pp_tables_reserve (
+    pp_device *device, int s, const pp_plan *plan, pp_error *error);
 /* Makes room for plan on track and lane s, waiting for all work on the track
  * where that takes new memory. By whoever has the track's turn. Not for unified
  * backends. */

@@ -290,9 +290,9 @@ pp_status pp_device_error (pp_device *device, pp_error *error);
 /* One frame under way. Counted; any thread. A job outlives its device. */
 typedef struct pp_job pp_job;
 
-/* When each stage began and ended, in microseconds since the device was
- * opened: upload is [start, uploaded], kernel [uploaded, computed], download
- * [computed, done]. Of a frame in two bands, see urgent below, kernel and
+/* When each stage began and ended, in microseconds since the device's first job
+ * started, before which one on another stream may have: upload is [start,
+ * uploaded], kernel [uploaded, computed], download [computed, done]. Of a frame in two bands, see urgent below, kernel and
  * download are the lower one's: what the upper one hid behind the upload is not
  * counted again. */
 typedef struct pp_times {
@@ -323,14 +323,16 @@ typedef struct pp_task {
    * owner. 0 for a new block and after anyone else wrote to it. */
   uint64_t *padding;
   /* Start only when this job has ended, staging included; or NULL. View is read
-   * after that. */
+   * after that. One of another device is waited for by pp_submit, or by the
+   * thread that stages. */
   pp_job *after;
   /* Its tensor is waited for before more frames come: while there is no other
    * job, the host makes more calls for it, so that the bus works both ways at
    * once. */
   bool urgent;
   /* Both are called exactly once for a job that pp_submit returned, input_done
-   * first, from threads of the device, with no lock held. input_done: the device
+   * first, from threads of the device, with no lock held; they must not wait for
+   * jobs, as pp_submit and pp_device_reserve may. input_done: the device
    * has let go of view; it comes as soon as a job whose planes are all staged is
    * copied. done: the tensor is complete (error NULL), or the device failed;
    * info lives for the call. A job that fails ends after done, any other may
@@ -342,8 +344,9 @@ typedef struct pp_task {
 
 /* Queues one job for the next stream and returns at once, or, when too many jobs
  * are unfinished (two a stream, or, once frames are staged, two a staging thread
- * if that is more), after the oldest ended. It never waits for staging. Jobs of
- * one device start on their stream, and end, in the order of submission.
+ * if that is more), after the oldest ended. It never waits for staging, but where
+ * the job comes after another device's. Jobs of one device start on their stream,
+ * and end, in the order of submission.
  * Returns NULL, with no callback called and nothing left queued, when the device
  * has failed before (its sticky error) or an argument is bad. A call that fails
  * for this job makes the job fail. */

@@ -7,14 +7,16 @@
  * one core: several of them keep up with it, each with a frame of its own. They
  * take jobs in order. Whoever makes the oldest unqueued job ready queues it and
  * all ready ones behind it; who comes meanwhile leaves its job to that thread
- * and goes on. So no thread waits for another's call to the backend (nor for
- * another device's, see tracks.h), a pinned frame with nothing ahead of it is
+ * and goes on. Where another device has the turn of the job's track, it is left to
+ * the thread of the tracks, see tracks.h. So no thread waits for another's call
+ * to the backend. With no such device, a pinned frame with nothing ahead of it is
  * queued by pp_submit's caller itself, and one behind a staged frame by the
  * thread that copied that.
  *
- * No deadlock: a thread waits only for the job that its own must come after. A
- * job is named there after pp_submit returned it, and on one device jobs are
- * queued in the order of pp_submit, so nothing ever waits for a later one.
+ * No deadlock: pp_submit's caller and staging threads wait only for the job that
+ * their own must come after, and the thread of the tracks for none. A job is named
+ * there after pp_submit returned it, and on one device jobs are queued in the
+ * order of pp_submit, so nothing ever waits for a later one.
  */
 
 #include "engine.h"
@@ -33,22 +35,31 @@ queue (pp_device *device, pp_job *job)
   backend->leave (device->context);
 }
 
-/* The track of the next job, if that is ready. With the device's lock held. */
+/* The next job's. With the device's lock held. */
 static pp_track *
-next_track (pp_device *device)
+next_track (const pp_device *device)
+{
+  return device->track[device->next_to_queue->info.stream];
+}
+
+/* Whether somebody has to queue the next job now: who asks, or whom that leaves it
+ * to. With the device's lock held. */
+static bool
+goes_on (pp_device *device)
 {
   const pp_job *job = device->next_to_queue;
 
   device->queueing = job != NULL && job->state == PP_JOB_READY;
-  return device->queueing ? device->track[job->info.stream] : NULL;
+  return device->queueing;
 }
 
-/* The next job, on the track whose turn the caller has, and gives. With the
- * device's lock held, which is given up meanwhile. */
+/* The next job, whose turn the caller has, and gives. With the device's lock held,
+ * which is given up meanwhile. */
 static void
-queue_next (pp_device *device, pp_track *track)
+queue_next (pp_device *device)
 {
   pp_job *job = device->next_to_queue;
+  pp_track *track = next_track (device);
 
   pthread_mutex_unlock (&device->lock);
   queue (device, job);
@@ -63,23 +74,20 @@ queue_next (pp_device *device, pp_track *track)
 void
 pp_queue_ready (pp_device *device)
 {
-  pp_track *track;
-
   if (device->queueing)
     return;
-  while ((track = next_track (device)) != NULL &&
-      pp_turn_take (device->tracks, track, device))
-    queue_next (device, track);
+  while (goes_on (device) &&
+      pp_turn_take_or_list (device->tracks, next_track (device), device))
+    queue_next (device);
 }
 
 void
 pp_queue_left (pp_device *device)
 {
   pthread_mutex_lock (&device->lock);
-  queue_next (device, next_track (device));
-  pp_track *track = next_track (device);
-  if (track != NULL) /* other devices come first */
-    pp_turn_leave (device->tracks, track, device);
+  queue_next (device);
+  if (goes_on (device)) /* behind other devices */
+    pp_turn_leave (device->tracks, next_track (device), device);
   pthread_mutex_unlock (&device->lock);
 }
 

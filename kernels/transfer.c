@@ -9,6 +9,8 @@
 
 /* Tables start at multiples of this on the device, bytes. */
 #define TABLE_ALIGNMENT 256
+/* Memory for them is a multiple of this, bytes. */
+#define TABLES_GRAIN ((size_t) 64 << 10)
 
 static size_t
 weight_offset (const pp_plan *plan)
@@ -57,12 +59,28 @@ has_room (const pp_device *device, int stream, const pp_plan *plan)
       device->lane[stream].tables_size >= tables_size (plan);
 }
 
+/* Twice what the plan needs: those of another picture in frames of the same size
+ * may be larger, since more rows of the tensor come from it, and growing waits for
+ * the track. */
+pp_status
+pp_tables_reserve (
+    pp_device *device, int stream, const pp_plan *plan, pp_error *error)
+{
+  struct pp_lane *lane = &device->lane[stream];
+  const size_t grains = 2 * tables_size (plan) / TABLES_GRAIN + 1;
+
+  if (lane->tables_size >= tables_size (plan))
+    return PP_OK;
+  lane->tables_of = 0;
+  return grow (
+      device, &lane->tables, &lane->tables_size, grains * TABLES_GRAIN, error);
+}
+
 pp_status
 pp_lane_reserve (
     pp_device *device, int stream, const pp_plan *plan, pp_error *error)
 {
   pp_track *track = device->track[stream];
-  struct pp_lane *lane = &device->lane[stream];
   pp_status status = PP_OK;
 
   if (has_room (device, stream, plan))
@@ -79,11 +97,8 @@ pp_lane_reserve (
   if (status == PP_OK)
     status = grow (
         device, &track->tensor, &track->tensor_size, plan->tensor_size, error);
-  if (status == PP_OK && lane->tables_size < tables_size (plan)) {
-    lane->tables_of = 0;
-    status = grow (
-        device, &lane->tables, &lane->tables_size, tables_size (plan), error);
-  }
+  if (status == PP_OK)
+    status = pp_tables_reserve (device, stream, plan, error);
   return status;
 }
 

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Turns on tracks, and the thread that queues for devices which found one taken.
- * Who waits for a turn gets it in the order of coming, but for those who reserve.
+ * Devices get a turn in the order of coming. Between two of them a thread that
+ * reserves may, one at a time: neither keeps the others from it for long.
  */
 
 #include "engine.h"
 
 #include <string.h>
 
-/* Under the lock. */
+/* Under the lock, as all that follow. */
 static void
-append (pp_device **first, pp_device **last, pp_device *device)
+append (struct pp_device_list *list, pp_device *device)
 {
   device->next_for_turn = NULL;
-  if (*first == NULL)
-    *first = device;
+  if (list->first == NULL)
+    list->first = device;
   else
-    (*last)->next_for_turn = device;
-  *last = device;
+    list->last->next_for_turn = device;
+  list->last = device;
 }
 
-/* Under the lock. NULL: there is none. */
+/* NULL: there is none. */
 static pp_device *
-take_first (pp_device **first)
+take_first (struct pp_device_list *list)
 {
-  pp_device *device = *first;
+  pp_device *device = list->first;
 
   if (device != NULL)
-    *first = device->next_for_turn;
+    list->first = device->next_for_turn;
   return device;
 }
 
-/* Under the lock: device has a turn. */
+/* device has a turn. */
 static void
 leave_to_thread (pp_tracks *tracks, pp_device *device)
 {
-  append (&tracks->left, &tracks->last_left, device);
+  append (&tracks->left, device);
   pthread_cond_signal (&tracks->work);
 }
 
-/* Under the lock. */
 static bool
 take_or_list (pp_track *track, pp_device *device)
 {
   if (track->taken) {
-    append (&track->waiting, &track->last_waiting, device);
+    append (&track->waiting, device);
     return false;
   }
   track->taken = true;
@@ -52,7 +52,7 @@ take_or_list (pp_track *track, pp_device *device)
 }
 
 bool
-pp_turn_take (pp_tracks *tracks, pp_track *track, pp_device *device)
+pp_turn_take_or_list (pp_tracks *tracks, pp_track *track, pp_device *device)
 {
   pthread_mutex_lock (&tracks->lock);
   const bool taken = take_or_list (track, device);
@@ -79,7 +79,7 @@ pp_turn_wait (pp_tracks *tracks, pp_track *track)
       pthread_cond_wait (&tracks->given, &tracks->lock);
     track->given = false;
   }
-  track->taken = true;
+  track->taken = track->reserved = true;
   pthread_mutex_unlock (&tracks->lock);
 }
 
@@ -89,7 +89,9 @@ pp_turn_give (pp_tracks *tracks, pp_track *track)
   pp_device *next = NULL;
 
   pthread_mutex_lock (&tracks->lock);
-  if (track->reserving > 0) {
+  const bool jobs_first = track->reserved && track->waiting.first != NULL;
+  track->reserved = false;
+  if (track->reserving > 0 && !jobs_first) {
     track->reserving--;
     track->given = true;
     pthread_cond_broadcast (&tracks->given);
@@ -108,7 +110,7 @@ queueing_thread (void *data)
 
   pthread_mutex_lock (&tracks->lock);
   for (;;) {
-    while (tracks->left == NULL && !tracks->quit)
+    while (tracks->left.first == NULL && !tracks->quit)
       pthread_cond_wait (&tracks->work, &tracks->lock);
     pp_device *device = take_first (&tracks->left);
     if (device == NULL)

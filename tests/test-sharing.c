@@ -25,12 +25,13 @@ struct sharer {
   bool is_through; /* that thread; atomic */
 };
 
-/* One stream each: the second's and the last one's track is the first one's. */
+/* One stream each: four of them, but no other, are on the first one's track. */
 enum {
   FIRST,
   OTHER,
   SECOND = PP_SHARED_TRACKS,
-  LAST = 2 * PP_SHARED_TRACKS,
+  THIRD = 2 * PP_SHARED_TRACKS,
+  LAST = 3 * PP_SHARED_TRACKS,
   SHARERS
 };
 
@@ -241,25 +242,37 @@ test_reserve (void)
   close_all ("before a reservation");
 
   open_all ();
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (SECOND, reserve);
-  start (LAST, reserve);
-  EXPECT (!is_through (SECOND, CAUTION) && !is_through (LAST, CAUTION),
-      "memory is changed under a job");
-  fake_stall (FAKE_DEVICE_ALLOC, 1);
-  fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (!is_through (SECOND, CAUTION) && !is_through (LAST, CAUTION),
-      "two have one turn");
-  fake_stall (FAKE_DEVICE_ALLOC, 0);
-  EXPECT (is_through (SECOND, PATIENCE) && is_through (LAST, PATIENCE),
-      "the turn does not come");
-  close_all ("before two reservations");
-
-  open_all ();
   start_and_stall (FIRST, reserve, FAKE_DEVICE_ALLOC);
   expect_others_go_on ("memory that takes long");
   fake_stall (FAKE_DEVICE_ALLOC, 0);
   close_all ("memory that takes long");
+}
+
+/* Two that reserve have the turn one after the other, and a job that is listed
+ * comes between them. */
+static void
+test_two_that_reserve (void)
+{
+  open_all ();
+  start_and_stall (FIRST, submit, FAKE_LAUNCH);
+  start (LAST, submit);
+  EXPECT (is_through (LAST, PATIENCE), "it waits");
+  start (SECOND, reserve);
+  start (THIRD, reserve);
+  EXPECT (!is_through (SECOND, CAUTION) && !is_through (THIRD, CAUTION),
+      "memory is changed under a job");
+  fake_stall (FAKE_DEVICE_ALLOC, 1);
+  fake_stall (FAKE_LAUNCH, 0);
+  EXPECT (!is_through (SECOND, CAUTION) && !is_through (THIRD, CAUTION),
+      "two have one turn");
+  fake_stall (FAKE_LAUNCH, 1);
+  fake_stall (FAKE_DEVICE_ALLOC, 0);
+  EXPECT (is_through (SECOND, CAUTION) + is_through (THIRD, CAUTION) == 1,
+      "no job comes between them");
+  fake_stall (FAKE_LAUNCH, 0);
+  EXPECT (is_through (SECOND, PATIENCE) && is_through (THIRD, PATIENCE),
+      "the turn does not come");
+  close_all ("two that reserve");
 }
 
 /* Of one device fails what the tracks' thread does for it; others go on. */
@@ -365,7 +378,7 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_call_that_lasts,
-    test_call_that_was_left, test_reserve, test_failure,
+    test_call_that_was_left, test_reserve, test_two_that_reserve, test_failure,
     test_callback_that_lasts, test_thread };
   char text[200];
 
