@@ -300,6 +300,33 @@ test_reserve_between_jobs (void)
   pp_device_close (&device);
 }
 
+/* Of a frame that there is room for any part has: with a square of it, more of the
+ * tensor's rows have taps. */
+static void
+test_reserve_for_any_part (void)
+{
+  const pp_spec spec = letterbox_spec (640, 640);
+  const pp_format format = nv12_format (1920, 1080);
+  const pp_rect square = { 400, 40, 1000, 1000 };
+  pp_device *device = open_device (1, 1);
+  pp_plan *part = make_plan (&spec, &format, &square);
+  struct frame frame;
+
+  frame_init (&frame, pp_device_arena (device), &spec, format, 0, 1);
+  EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK, "reserve");
+  const int before = fake_count (FAKE_DEVICE_ALLOC);
+  pp_task task = frame_task (&frame, 3);
+  task.plan = part;
+  frame.job = pp_submit (device, &task, NULL);
+  frame.submitted = 1;
+  EXPECT (pp_job_wait (frame.job, NULL) == PP_OK, "a part");
+  EXPECT (fake_count (FAKE_DEVICE_ALLOC) == before, "%d allocations",
+      fake_count (FAKE_DEVICE_ALLOC) - before);
+  frame_clear (&frame);
+  pp_plan_unref (&part);
+  pp_device_close (&device);
+}
+
 /* More jobs are of use once frames are staged. */
 static void
 test_useful_jobs (void)
@@ -523,8 +550,9 @@ main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
     test_after, test_threads, test_room, test_no_memory, test_first_error,
-    test_useful_jobs, test_reserve_between_jobs, test_fork, test_choice,
-    test_automatic_streams, test_fewer_streams, test_after_one_that_fails };
+    test_useful_jobs, test_reserve_between_jobs, test_reserve_for_any_part,
+    test_fork, test_choice, test_automatic_streams, test_fewer_streams,
+    test_after_one_that_fails };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
