@@ -128,6 +128,15 @@ start (int number, void *(*function) (void *) )
   EXPECT (sharer->has_thread, "no thread");
 }
 
+/* Until one call more was made than before. */
+static void
+expect_call (fake_call call, int before)
+{
+  for (int ms = 0; ms < PATIENCE && fake_count (call) == before; ms++)
+    usleep (1000);
+  EXPECT (fake_count (call) == before + 1, "no call stands still");
+}
+
 /* Until the next fake_stall of the call. */
 static void
 start_and_stall (int number, void *(*function) (void *), fake_call call)
@@ -136,9 +145,24 @@ start_and_stall (int number, void *(*function) (void *), fake_call call)
 
   fake_stall (call, 1);
   start (number, function);
-  for (int ms = 0; ms < PATIENCE && fake_count (call) == before; ms++)
+  expect_call (call, before);
+}
+
+/* So many that reserve wait for the turn. */
+static void
+expect_reserving (int number, int n)
+{
+  pp_tracks *tracks = sharers[number].device->tracks;
+  const pp_track *track = sharers[number].device->track[0];
+  int reserving = -1;
+
+  for (int ms = 0; ms < PATIENCE && reserving != n; ms++) {
     usleep (1000);
-  EXPECT (fake_count (call) == before + 1, "no call stands still");
+    pthread_mutex_lock (&tracks->lock);
+    reserving = track->reserving;
+    pthread_mutex_unlock (&tracks->lock);
+  }
+  EXPECT (reserving == n, "%d wait for the turn", reserving);
 }
 
 /* Whether the sharer's thread is, within so many milliseconds. */
@@ -203,9 +227,11 @@ test_call_that_was_left (void)
   start_and_stall (FIRST, submit, FAKE_LAUNCH);
   start (LAST, submit);
   EXPECT (is_through (LAST, PATIENCE), "it waits");
+  const int before = fake_count (FAKE_LAUNCH);
   fake_stall (FAKE_LAUNCH, 1);
   EXPECT (is_through (FIRST, PATIENCE) && ends (FIRST, PATIENCE),
       "the first one's goes on");
+  expect_call (FAKE_LAUNCH, before);
   EXPECT (!ends (LAST, CAUTION), "the last one's stands still");
   expect_others_go_on ("a call that was left");
 
@@ -232,10 +258,13 @@ test_reserve (void)
   start (LAST, submit);
   EXPECT (is_through (LAST, PATIENCE), "it waits");
   start (SECOND, reserve);
+  expect_reserving (SECOND, 1);
   EXPECT (!is_through (SECOND, CAUTION), "memory is changed under a job");
+  const int before = fake_count (FAKE_DEVICE_ALLOC);
   fake_stall (FAKE_DEVICE_ALLOC, 1);
   fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (!is_through (SECOND, CAUTION) && !ends (LAST, 1),
+  expect_call (FAKE_DEVICE_ALLOC, before);
+  EXPECT (!is_through (SECOND, 1) && !ends (LAST, CAUTION),
       "who reserves does not come first");
   fake_stall (FAKE_DEVICE_ALLOC, 0);
   EXPECT (is_through (SECOND, PATIENCE), "the turn does not come");
@@ -259,15 +288,19 @@ test_two_that_reserve (void)
   EXPECT (is_through (LAST, PATIENCE), "it waits");
   start (SECOND, reserve);
   start (THIRD, reserve);
-  EXPECT (!is_through (SECOND, CAUTION) && !is_through (THIRD, CAUTION),
-      "memory is changed under a job");
+  expect_reserving (SECOND, 2);
+  const int allocations = fake_count (FAKE_DEVICE_ALLOC);
   fake_stall (FAKE_DEVICE_ALLOC, 1);
   fake_stall (FAKE_LAUNCH, 0);
+  expect_call (FAKE_DEVICE_ALLOC, allocations);
   EXPECT (!is_through (SECOND, CAUTION) && !is_through (THIRD, CAUTION),
       "two have one turn");
+  const int launches = fake_count (FAKE_LAUNCH);
   fake_stall (FAKE_LAUNCH, 1);
   fake_stall (FAKE_DEVICE_ALLOC, 0);
-  EXPECT (is_through (SECOND, CAUTION) + is_through (THIRD, CAUTION) == 1,
+  expect_call (FAKE_LAUNCH, launches);
+  expect_reserving (SECOND, 1);
+  EXPECT (is_through (SECOND, CAUTION) + is_through (THIRD, CAUTION) <= 1,
       "no job comes between them");
   fake_stall (FAKE_LAUNCH, 0);
   EXPECT (is_through (SECOND, PATIENCE) && is_through (THIRD, PATIENCE),
