@@ -14,9 +14,10 @@
  * they are queued and for their events, marks them ended and calls back.
  *
  * Locks: device->lock guards the list, the jobs' states and the sticky error;
- * job->lock guards a job's end. Neither is held across a backend call or a
- * callback. A track's turn is, but of threads only pp_device_reserve's waits for
- * that. The lock of tracks.c is, but only opening and closing devices take it.
+ * inside it tracks->lock may be taken, which guards turns; job->lock guards a
+ * job's end. None of them is held across a backend call or a callback. What is: a
+ * track's turn, for which jobs are listed and only pp_device_reserve waits; and
+ * the lock of tracks.c, for opening and closing devices only.
  */
 
 #include "engine.h"

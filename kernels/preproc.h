@@ -290,11 +290,11 @@ pp_status pp_device_error (pp_device *device, pp_error *error);
 /* One frame under way. Counted; any thread. A job outlives its device. */
 typedef struct pp_job pp_job;
 
-/* When each stage began and ended, in microseconds since the device's first job
- * started, before which one on another stream may have: upload is [start,
- * uploaded], kernel [uploaded, computed], download [computed, done]. Of a frame in two bands, see urgent below, kernel and
- * download are the lower one's: what the upper one hid behind the upload is not
- * counted again. */
+/* When each stage began and ended, in microseconds since the start of the device's
+ * first job; those of a job on another stream may be negative. Upload is [start,
+ * uploaded], kernel [uploaded, computed], download [computed, done]. Of a frame in
+ * two bands, see urgent below, kernel and download are the lower one's: what the
+ * upper one hid behind the upload is not counted again. */
 typedef struct pp_times {
   double start, uploaded, computed, done;
 } pp_times;

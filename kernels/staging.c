@@ -13,10 +13,11 @@
  * queued by pp_submit's caller itself, and one behind a staged frame by the
  * thread that copied that.
  *
- * No deadlock: pp_submit's caller and staging threads wait only for the job that
- * their own must come after, and the thread of the tracks for none. A job is named
- * there after pp_submit returned it, and on one device jobs are queued in the
- * order of pp_submit, so nothing ever waits for a later one.
+ * No deadlock: pp_submit's caller waits for older jobs of the device and for the
+ * one that its own must come after, staging threads for that one, the thread of
+ * the tracks for none. A job is named there after pp_submit returned it, and on
+ * one device jobs are queued in the order of pp_submit, so nothing ever waits for
+ * a later one.
  */
 
 #include "engine.h"
@@ -42,10 +43,10 @@ next_track (const pp_device *device)
   return device->track[device->next_to_queue->info.stream];
 }
 
-/* Whether somebody has to queue the next job now: who asks, or whom that leaves it
- * to. With the device's lock held. */
+/* Makes the next job, if it is ready, the caller's to queue or to leave to the
+ * thread of the tracks. With the device's lock held. */
 static bool
-goes_on (pp_device *device)
+claim_next (pp_device *device)
 {
   const pp_job *job = device->next_to_queue;
 
@@ -76,7 +77,7 @@ pp_queue_ready (pp_device *device)
 {
   if (device->queueing)
     return;
-  while (goes_on (device) &&
+  while (claim_next (device) &&
       pp_turn_take_or_list (device->tracks, next_track (device), device))
     queue_next (device);
 }
@@ -86,7 +87,7 @@ pp_queue_left (pp_device *device)
 {
   pthread_mutex_lock (&device->lock);
   queue_next (device);
-  if (goes_on (device)) /* behind other devices */
+  if (claim_next (device)) /* behind other devices */
     pp_turn_leave (device->tracks, next_track (device), device);
   pthread_mutex_unlock (&device->lock);
 }

@@ -122,7 +122,7 @@ new_tracks (const pp_backend *backend, int index, pp_error *error)
   tracks->index = index;
   tracks->process = pp_process_id ();
   pthread_mutex_init (&tracks->lock, NULL);
-  pthread_cond_init (&tracks->given, NULL);
+  pthread_cond_init (&tracks->turn_given, NULL);
   pthread_cond_init (&tracks->work, NULL);
   tracks->next = all;
   all = tracks;
@@ -245,7 +245,7 @@ pp_tracks_give_back (pp_tracks **address, pp_track **track, int n)
   if (last) {
     pp_turns_stop (tracks);
     pthread_cond_destroy (&tracks->work);
-    pthread_cond_destroy (&tracks->given);
+    pthread_cond_destroy (&tracks->turn_given);
     pthread_mutex_destroy (&tracks->lock);
     free (tracks);
   }

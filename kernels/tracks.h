@@ -11,7 +11,8 @@
  * A turn lasts as long as a job's calls to the backend. Nobody who has a frame
  * waits for one: a device that finds the turn taken is listed, and when the turn
  * comes, a thread of the GPU's tracks queues its job. That thread calls nobody
- * back and waits for nothing but memory that nobody reserved. So few threads are
+ * back and waits for no job, but in the driver, and for the track's where it needs
+ * memory that nobody reserved. So few threads are
  * inside the driver at a time, which lets only one go on: where each made itself
  * another track when it found all of them taken, 40 were inside, queueing a job
  * took 1200 us instead of 17, and 64 elements were 1 to 5 % slower.
@@ -70,11 +71,11 @@ typedef struct pp_tracks {
   /* Made with the second device: one alone finds every turn free. */
   bool has_thread;
   pthread_t thread;
-  /* Of turns; held for no call. */
+  /* Of turns. Held for no call; taken with a device's lock held. */
   pthread_mutex_t lock;
-  pthread_cond_t given;       /* a turn, to a thread that reserves */
-  pthread_cond_t work;        /* for the thread, or quit */
-  struct pp_device_list left; /* to the thread; they have a turn each */
+  pthread_cond_t turn_given;        /* to a thread that reserves */
+  pthread_cond_t work;              /* for the thread, or quit */
+  struct pp_device_list for_thread; /* they have a turn each */
   bool quit;
 } pp_tracks;
 

@@ -59,9 +59,9 @@ has_room (const pp_device *device, int stream, const pp_plan *plan)
       device->lane[stream].tables_size >= tables_size (plan);
 }
 
-/* Twice what the plan needs: those of another picture in frames of the same size
- * may be larger, since more rows of the tensor come from it, and growing waits for
- * the track. */
+/* Twice what the plan needs: tables for a part of the same frames may be larger,
+ * since it fills more of the tensor, and growing them for a job waits for its
+ * track. */
 pp_status
 pp_tables_reserve (
     pp_device *device, int stream, const pp_plan *plan, pp_error *error)

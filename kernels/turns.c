@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Turns on tracks, and the thread that queues for devices which found one taken.
- * Devices get a turn in the order of coming. Between two of them a thread that
- * reserves may, one at a time: neither keeps the others from it for long.
+ * Devices get turns in the order of coming. Where threads want one to reserve, it
+ * is one of them and a device by turns: neither keep the others waiting for long.
  */
 
 #include "engine.h"
@@ -36,7 +36,7 @@ take_first (struct pp_device_list *list)
 static void
 leave_to_thread (pp_tracks *tracks, pp_device *device)
 {
-  append (&tracks->left, device);
+  append (&tracks->for_thread, device);
   pthread_cond_signal (&tracks->work);
 }
 
@@ -76,7 +76,7 @@ pp_turn_wait (pp_tracks *tracks, pp_track *track)
   if (track->taken) {
     track->reserving++;
     while (!track->given)
-      pthread_cond_wait (&tracks->given, &tracks->lock);
+      pthread_cond_wait (&tracks->turn_given, &tracks->lock);
     track->given = false;
   }
   track->taken = track->reserved = true;
@@ -94,7 +94,7 @@ pp_turn_give (pp_tracks *tracks, pp_track *track)
   if (track->reserving > 0 && !jobs_first) {
     track->reserving--;
     track->given = true;
-    pthread_cond_broadcast (&tracks->given);
+    pthread_cond_broadcast (&tracks->turn_given);
   } else if ((next = take_first (&track->waiting)) != NULL) {
     leave_to_thread (tracks, next);
   } else {
@@ -110,9 +110,9 @@ queueing_thread (void *data)
 
   pthread_mutex_lock (&tracks->lock);
   for (;;) {
-    while (tracks->left.first == NULL && !tracks->quit)
+    while (tracks->for_thread.first == NULL && !tracks->quit)
       pthread_cond_wait (&tracks->work, &tracks->lock);
-    pp_device *device = take_first (&tracks->left);
+    pp_device *device = take_first (&tracks->for_thread);
     if (device == NULL)
       break;
     pthread_mutex_unlock (&tracks->lock);

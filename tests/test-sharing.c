@@ -101,7 +101,7 @@ submit (void *data)
   return NULL;
 }
 
-/* For a plan that its track has no room for. */
+/* For a plan that its track has no room for, but the device has for its tables. */
 static void *
 reserve (void *data)
 {

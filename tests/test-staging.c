@@ -282,34 +282,39 @@ static void
 test_reserve_between_jobs (void)
 {
   pp_device *device = open_device (1, 1);
-  struct frame first, second, large;
+  pp_spec spec = sized_spec (16000, 64);
+  const pp_format format = rgb_format (300, 200);
+  struct frame first, second;
 
+  spec.type = PP_TYPE_UINT8;
+  pp_plan *large = make_plan (&spec, &format, NULL);
   make_frame (&first, device, 1);
   make_frame (&second, device, 1);
-  make_frame (&large, device, 7);
   frame_submit (&first, device, 3);
   frame_check (&first, "first");
-  EXPECT (pp_device_reserve (device, large.plan, NULL) == PP_OK, "reserve");
+  const size_t before = device->lane[0].tables_size;
+  EXPECT (pp_device_reserve (device, large, NULL) == PP_OK, "reserve");
+  EXPECT (device->lane[0].tables_size > before, "its tables are no larger");
   pp_task task = frame_task (&second, 3);
   task.plan = first.plan;
   second.job = pp_submit (device, &task, NULL);
   frame_check (&second, "second");
   frame_clear (&first);
   frame_clear (&second);
-  frame_clear (&large);
+  pp_plan_unref (&large);
   pp_device_close (&device);
 }
 
-/* Of a frame that there is room for any part has: with a square of it, more of the
+/* Where there is room for a frame there is for a part of it, of which more of the
  * tensor's rows have taps. */
 static void
-test_reserve_for_any_part (void)
+test_reserve_for_a_part (void)
 {
-  const pp_spec spec = letterbox_spec (640, 640);
+  const pp_spec spec = letterbox_spec (1280, 1280);
   const pp_format format = nv12_format (1920, 1080);
-  const pp_rect square = { 400, 40, 1000, 1000 };
+  const pp_rect rect = { 650, 10, 988, 994 };
   pp_device *device = open_device (1, 1);
-  pp_plan *part = make_plan (&spec, &format, &square);
+  pp_plan *part = make_plan (&spec, &format, &rect);
   struct frame frame;
 
   frame_init (&frame, pp_device_arena (device), &spec, format, 0, 1);
@@ -550,7 +555,7 @@ main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
     test_after, test_threads, test_room, test_no_memory, test_first_error,
-    test_useful_jobs, test_reserve_between_jobs, test_reserve_for_any_part,
+    test_useful_jobs, test_reserve_between_jobs, test_reserve_for_a_part,
     test_fork, test_choice, test_automatic_streams, test_fewer_streams,
     test_after_one_that_fails };
 
