@@ -155,6 +155,7 @@ spoil_meta (GstBuffer *tensor, guint how)
   GstCustomMeta *meta =
       gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta");
   GstStructure *structure = gst_custom_meta_get_structure (meta);
+  gdouble last = 0;
 
   if (how == 0 || how == 7)
     gst_structure_set (structure, "src-width", G_TYPE_INT, 7, NULL);
@@ -174,6 +175,11 @@ spoil_meta (GstBuffer *tensor, guint how)
     gst_buffer_add_custom_meta (tensor, "GstCudaPreprocMeta");
   else if (how == 9)
     gst_buffer_remove_meta (tensor, (GstMeta *) meta);
+  else if (how == 11) { /* the last one's name only */
+    gst_structure_get_double (structure, "m5", &last);
+    gst_structure_remove_field (structure, "m5");
+    gst_structure_set (structure, "m6", G_TYPE_DOUBLE, last, NULL);
+  }
   if (how == 7 || how == 10)
     GST_META_FLAG_SET ((GstMeta *) meta, GST_META_FLAG_LOCKED);
 }
@@ -182,7 +188,7 @@ spoil_meta (GstBuffer *tensor, guint how)
  * and not the pool's, which base classes would not copy. */
 GST_START_TEST (test_meta_is_as_new) {
   enum {
-    WAYS = 12, /* the last: left alone */
+    WAYS = 13, /* the last: left alone */
     EACH = 20  /* each of the pool's buffers */
   };
   GstVideoInfo info;
