@@ -101,18 +101,34 @@ submit (void *data)
   return NULL;
 }
 
-/* For a plan that its track has no room for, but the device has for its tables. */
-static void *
-reserve (void *data)
+static void
+reserve_for (struct sharer *sharer, const pp_spec *spec)
 {
-  struct sharer *sharer = data;
-  const pp_spec spec = letterbox_spec (400, 300);
   const pp_format format = rgb_format (300, 200);
-  pp_plan *plan = make_plan (&spec, &format, NULL);
+  pp_plan *plan = make_plan (spec, &format, NULL);
 
   EXPECT (pp_device_reserve (sharer->device, plan, NULL) == PP_OK, "reserve");
   pp_plan_unref (&plan);
   __atomic_store_n (&sharer->is_through, true, __ATOMIC_RELEASE);
+}
+
+/* For a plan that its track has no room for, but the device has for its tables. */
+static void *
+reserve (void *data)
+{
+  const pp_spec spec = letterbox_spec (400, 300);
+
+  reserve_for (data, &spec);
+  return NULL;
+}
+
+/* For one whose tables the device has no room for, either. */
+static void *
+reserve_tables (void *data)
+{
+  const pp_spec spec = sized_spec (16000, 64);
+
+  reserve_for (data, &spec);
   return NULL;
 }
 
@@ -277,6 +293,24 @@ test_reserve (void)
   close_all ("memory that takes long");
 }
 
+/* Tables are a device's own: whoever makes them does not have the turn, and frames
+ * end on its track meanwhile. */
+static void
+test_reserve_tables (void)
+{
+  open_all ();
+  start_and_stall (FIRST, reserve_tables, FAKE_DEVICE_ALLOC);
+  for (int d = SECOND; d < SHARERS; d += PP_SHARED_TRACKS) {
+    start (d, submit);
+    EXPECT (is_through (d, PATIENCE), "device %d waits", d);
+    EXPECT (ends (d, PATIENCE), "device %d's frame waits", d);
+  }
+  EXPECT (!is_through (FIRST, 1), "nothing stands still");
+  fake_stall (FAKE_DEVICE_ALLOC, 0);
+  EXPECT (is_through (FIRST, PATIENCE), "who reserves does not go on");
+  close_all ("beside tables");
+}
+
 /* Two that reserve have the turn one after the other, and a job that is listed
  * comes between them. */
 static void
@@ -306,6 +340,28 @@ test_two_that_reserve (void)
   EXPECT (is_through (SECOND, PATIENCE) && is_through (THIRD, PATIENCE),
       "the turn does not come");
   close_all ("two that reserve");
+}
+
+/* Who reserves is told of its own track's turn, whoever else waits for another's,
+ * and longer. */
+static void
+test_two_tracks (void)
+{
+  const int neighbour = OTHER + PP_SHARED_TRACKS;
+
+  open_all ();
+  start_and_stall (OTHER, submit, FAKE_LAUNCH);
+  start (neighbour, reserve);
+  expect_reserving (neighbour, 1);
+  start_and_stall (FIRST, submit, FAKE_RECORD);
+  start (SECOND, reserve);
+  expect_reserving (SECOND, 1);
+  fake_stall (FAKE_RECORD, 0);
+  EXPECT (is_through (SECOND, PATIENCE), "the turn does not come");
+  EXPECT (!is_through (neighbour, CAUTION), "another track's turn is taken");
+  fake_stall (FAKE_LAUNCH, 0);
+  EXPECT (is_through (neighbour, PATIENCE), "the other track's does not come");
+  close_all ("two tracks");
 }
 
 /* Of one device fails what the tracks' thread does for it; others go on. */
@@ -411,7 +467,8 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_call_that_lasts,
-    test_call_that_was_left, test_reserve, test_two_that_reserve, test_failure,
+    test_call_that_was_left, test_reserve, test_reserve_tables,
+    test_two_that_reserve, test_two_tracks, test_failure,
     test_callback_that_lasts, test_thread };
   char text[200];
 

@@ -3,8 +3,8 @@
  * For thread sanitizer. GLib and GStreamer are not built with it, and their
  * locks and counts are made of instructions that it does not see: what they
  * order looks like a race. Linked into a program, these functions stand before
- * theirs, do what theirs do and tell what that orders. Locks, reference counts
- * and the queue of buffer pools are enough.
+ * theirs, do what theirs do and tell what that orders. Locks, reference counts,
+ * atomic queues and buffer pools are enough.
  */
 #define GLIB_DISABLE_DEPRECATION_WARNINGS
 #include <dlfcn.h>
@@ -102,4 +102,52 @@ gst_atomic_queue_pop (GstAtomicQueue *queue)
   const gpointer data = real (queue);
   __tsan_acquire (queue);
   return data;
+}
+
+/* A pool's queue is inside GStreamer, whose calls of its own functions come to no
+ * other: the methods around it are wrapped, in the class that all pools inherit. */
+static GstBufferPoolClass pool_methods;
+
+static void
+release_buffer (GstBufferPool *pool, GstBuffer *buffer)
+{
+  __tsan_release (buffer);
+  pool_methods.release_buffer (pool, buffer);
+}
+
+static GstFlowReturn
+acquire_buffer (
+    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
+{
+  const GstFlowReturn flow = pool_methods.acquire_buffer (pool, buffer, params);
+
+  if (flow == GST_FLOW_OK)
+    __tsan_acquire (*buffer);
+  return flow;
+}
+
+static void
+free_buffer (GstBufferPool *pool, GstBuffer *buffer)
+{
+  __tsan_acquire (buffer);
+  pool_methods.free_buffer (pool, buffer);
+}
+
+/* Asked for before any class inherits. */
+GType
+gst_buffer_pool_get_type (void)
+{
+  static gsize wrapped;
+  FIND_REAL (gst_buffer_pool_get_type);
+  const GType type = real ();
+
+  if (g_once_init_enter (&wrapped)) {
+    GstBufferPoolClass *methods = g_type_class_ref (type);
+    pool_methods = *methods;
+    methods->release_buffer = release_buffer;
+    methods->acquire_buffer = acquire_buffer;
+    methods->free_buffer = free_buffer;
+    g_once_init_leave (&wrapped, 1);
+  }
+  return type;
 }
