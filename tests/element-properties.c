@@ -34,9 +34,10 @@ set_often (gpointer user)
 {
   Setter *setter = user;
 
-  for (guint i = 0; i < 1000; i++) {
+  for (guint i = 0; i < 20000; i++) {
     apply (setter->h, i % 2);
-    g_usleep (100);
+    if (i % 31 == 0)
+      g_usleep (100);
   }
   g_atomic_int_set (&setter->done, TRUE);
   return NULL;
