@@ -1,34 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The engine on one backend, named by the argument: the same suite for each.
- * Exits with 77 where the backend has no device.
+ * A device on every backend: order, times, lifetime, padding, ways up.
  */
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "kernels/engine.h"
-
-#include "backend_fake.h"
-#include "engineframe.h"
+#include "enginesuite.h"
 #include "resources.h"
-
-#define SKIP 77
-
-static const pp_backend *backend;
-
-static pp_device *
-open_device (int streams)
-{
-  pp_error error = { 0 };
-  pp_device *device = pp_device_open_backend (
-      backend, -1, &(pp_device_options){ .streams = streams }, &error);
-
-  EXPECT (device != NULL, "%d streams: %s", streams, error.text);
-  if (device == NULL)
-    exit (expect_end ());
-  return device;
-}
 
 static void
 test_arguments (void)
@@ -325,40 +300,6 @@ test_padding (void)
   pp_device_close (&device);
 }
 
-static void *
-run_alone (void *data)
-{
-  pp_spec spec = letterbox_spec (96, 96);
-  const int number = *(const int *) data;
-  pp_device *device = open_device (2);
-
-  for (int c = 0; c < 3; c++)
-    spec.mean[c] = number;
-  for (int i = 0; i < 30; i++) {
-    struct frame frame;
-    frame_init (&frame, pp_device_arena (device), &spec, rgb_format (320, 240),
-        0, (unsigned) i);
-    frame_submit (&frame, device, 1);
-    frame_check (&frame, "alone");
-    frame_clear (&frame);
-  }
-  pp_device_close (&device);
-  return NULL;
-}
-
-/* Devices with other parameters at the same time share no state. */
-static void
-test_several_devices (void)
-{
-  static int number[] = { 0, 1, 2 };
-  pthread_t thread[LENGTH (number)];
-
-  for (int i = 0; i < LENGTH (number); i++)
-    pthread_create (&thread[i], NULL, run_alone, &number[i]);
-  for (int i = 0; i < LENGTH (number); i++)
-    pthread_join (thread[i], NULL);
-}
-
 /* Moves the frame's planes by some bytes, so that they start anywhere. */
 static void
 frame_shift (struct frame *frame, size_t shift)
@@ -455,266 +396,6 @@ test_close_keeps_nothing (void)
       "there are %s", text);
 }
 
-/* One of several devices that are used at the same time. */
-struct sharer {
-  pthread_t thread;
-  pp_device *device;
-  int number;
-};
-
-/* Frames as fast as they go, each sharer's of another size, some urgent, some
- * larger than any before: the buffers grow under the others. */
-static void *
-run_sharer (void *data)
-{
-  struct sharer *sharer = data;
-  enum {
-    FRAMES = 40
-  };
-  struct frame *frames = calloc (FRAMES, sizeof *frames);
-
-  for (int i = 0; i < FRAMES; i++) {
-    const int size = 40 + 30 * sharer->number + i / 10 * 50;
-    const pp_spec spec = letterbox_spec (size, size / 2);
-    frame_init (&frames[i], pp_device_arena (sharer->device), &spec,
-        i % 2 ? rgb_format (2 * size, size) : nv12_format (2 * size, size), 0,
-        (unsigned) (100 * sharer->number + i));
-    frames[i].urgent = i % 3 == 0;
-    frames[i].plan->in_two = frames[i].plan->can_be_two;
-    frame_submit (&frames[i], sharer->device, (unsigned) i % 4);
-  }
-  for (int i = 0; i < FRAMES; i++) {
-    frame_check (&frames[i], "shared");
-    frame_check_callbacks (&frames[i], "shared");
-    const int before = i - pp_device_streams (sharer->device);
-    if (before >= 0) /* sums of differences: not to the last digit */
-      EXPECT (frames[i].info.times.start > frames[before].info.times.done - 0.1,
-          "sharer %d: job %d starts at %g, job %d on its stream ends at %g",
-          sharer->number, i, frames[i].info.times.start, before,
-          frames[before].info.times.done);
-  }
-  for (int i = 0; i < FRAMES; i++)
-    frame_clear (&frames[i]);
-  free (frames);
-  return NULL;
-}
-
-static int
-count_created (void)
-{
-  return backend == &fake_backend ? fake_count (FAKE_STREAM_CREATE) : 0;
-}
-
-/* Devices of one GPU take turns on the same streams and buffers, in either order
- * of closing; each one's streams keep their order. */
-static void
-test_shared_tracks (void)
-{
-  enum {
-    SHARERS = 6
-  };
-  struct sharer sharers[SHARERS];
-
-  for (int round = 0; round < 4; round++) {
-    const int before = count_created ();
-    for (int i = 0; i < SHARERS; i++)
-      sharers[i] =
-          (struct sharer){ .number = i, .device = open_device (1 + i % 4) };
-    /* a stream and one for upper bands */
-    EXPECT (backend != &fake_backend ||
-            count_created () - before == 2 * PP_SHARED_TRACKS,
-        "%d streams", count_created () - before);
-    for (int i = 0; i < SHARERS; i++)
-      pthread_create (&sharers[i].thread, NULL, run_sharer, &sharers[i]);
-    for (int i = 0; i < SHARERS; i++) {
-      pthread_join (sharers[i].thread, NULL);
-      if (round % 2 == 0) /* while the others work */
-        pp_device_close (&sharers[i].device);
-    }
-    for (int i = SHARERS - 1; i >= 0; i--)
-      pp_device_close (&sharers[i].device);
-  }
-}
-
-/* What one device cannot get does not cost the others what they have. */
-static void
-test_failed_reservation (void)
-{
-  const pp_spec small = letterbox_spec (64, 64),
-                large = letterbox_spec (640, 640);
-  pp_device *device = open_device (4), *greedy = open_device (4);
-  struct frame frames[4], huge;
-
-  frame_init (
-      &huge, pp_device_arena (greedy), &large, rgb_format (640, 640), 0, 1);
-  for (int i = 0; i < LENGTH (frames); i++)
-    frame_init (&frames[i], pp_device_arena (device), &small,
-        rgb_format (64, 64), 0, (unsigned) i);
-  EXPECT (pp_device_reserve (device, frames[0].plan, NULL) == PP_OK, "reserve");
-  fake_fail (FAKE_DEVICE_ALLOC, 1, true);
-  EXPECT (backend != &fake_backend ||
-          pp_device_reserve (greedy, huge.plan, NULL) == PP_NO_MEMORY,
-      "memory that is not there was reserved");
-  for (int i = 0; i < LENGTH (frames); i++) {
-    frame_submit (&frames[i], device, 3);
-    frame_check (&frames[i], "beside a failed reservation");
-  }
-  fake_fail (FAKE_DEVICE_ALLOC, 0, false);
-  for (int i = 0; i < LENGTH (frames); i++)
-    frame_clear (&frames[i]);
-  frame_clear (&huge);
-  pp_device_close (&device);
-  pp_device_close (&greedy);
-}
-
-/* A job may come after one of another device that is behind it on their track. */
-static void
-test_after_on_one_track (void)
-{
-  const pp_spec spec = letterbox_spec (64, 64);
-  pp_device *devices[PP_SHARED_TRACKS + 1];
-
-  /* the last one's only track is the first one's */
-  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
-    devices[d] = open_device (1);
-  for (int round = 0; round < 20; round++) {
-    struct frame first, second;
-    frame_init (&first, pp_device_arena (devices[0]), &spec,
-        rgb_format (600, 400), 0, (unsigned) round);
-    frame_init (&second, pp_device_arena (devices[PP_SHARED_TRACKS]), &spec,
-        rgb_format (300, 200), 0, (unsigned) round + 50);
-    frame_submit (&first, devices[0], round % 2 ? 3 : 0);
-    pp_task task = frame_task (&second, round % 4 < 2 ? 3 : 0);
-    task.after = first.job;
-    second.job = pp_submit (devices[PP_SHARED_TRACKS], &task, NULL);
-    second.submitted++;
-    frame_check (&second, "after");
-    EXPECT (pp_job_query (first.job), "the job before it has not ended");
-    frame_check (&first, "before");
-    frame_clear (&first);
-    frame_clear (&second);
-  }
-  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
-    pp_device_close (&devices[d]);
-}
-
-struct bands_case {
-  const char *name;
-  pp_format (*format) (int width, int height);
-  int width, height, out;
-  bool urgent, busy;
-  unsigned pinned;
-  int launches;
-};
-
-/* One frame, alone or behind another one. Only the fake device counts launches:
- * two are two bands. */
-static void
-check_bands (pp_device *device, const struct bands_case *c, unsigned seed)
-{
-  const pp_spec spec = letterbox_spec (c->out, c->out);
-  struct frame before, frame;
-
-  frame_init (&before, pp_device_arena (device), &spec,
-      c->format (c->width, c->height), 0, seed);
-  frame_init (&frame, pp_device_arena (device), &spec,
-      c->format (c->width, c->height), 0, seed + 1);
-  frame.urgent = c->urgent;
-  if (c->busy)
-    frame_submit (&before, device, 3);
-  const int launches = fake_count (FAKE_LAUNCH);
-  frame_submit (&frame, device, c->pinned);
-  if (backend == &fake_backend)
-    fake_hold (false);
-  frame_check (&frame, c->name);
-  frame_check_callbacks (&frame, c->name);
-  EXPECT (backend != &fake_backend ||
-          fake_count (FAKE_LAUNCH) - launches == c->launches,
-      "%s: %d launches", c->name, fake_count (FAKE_LAUNCH) - launches);
-
-  /* As a whole it moves as much. */
-  if (!c->busy)
-    frame_submit (&before, device, c->pinned);
-  frame_check (&before, c->name);
-  EXPECT (frame.info.bytes_up == before.info.bytes_up &&
-          frame.info.bytes_down == before.info.bytes_down,
-      "%s: %zu bytes up and %zu down, not %zu and %zu", c->name,
-      frame.info.bytes_up, frame.info.bytes_down, before.info.bytes_up,
-      before.info.bytes_down);
-  frame_clear (&before);
-  frame_clear (&frame);
-}
-
-static void
-wait_for_flag (void *user, const pp_job_info *info, const pp_error *error)
-{
-  (void) info;
-  (void) error;
-  while (!__atomic_load_n ((bool *) user, __ATOMIC_ACQUIRE))
-    sched_yield ();
-}
-
-/* Who waited for a tensor may send the next frame before all is said about the
- * last one: it is alone. */
-static void
-test_alone_again (void)
-{
-  const pp_spec spec = letterbox_spec (64, 64);
-  pp_device *device = open_device (2);
-  struct frame last, next;
-  bool go_on = false;
-
-  frame_init (
-      &last, pp_device_arena (device), &spec, rgb_format (64, 64), 0, 1);
-  frame_init (
-      &next, pp_device_arena (device), &spec, rgb_format (64, 64), 0, 2);
-  next.urgent = next.plan->in_two = true;
-  pp_task task = frame_task (&last, 3);
-  task.done = wait_for_flag;
-  task.input_done = NULL;
-  task.user = &go_on;
-  pp_job *job = pp_submit (device, &task, NULL);
-  pp_job_wait (job, NULL);
-  const int launches = fake_count (FAKE_LAUNCH);
-  frame_submit (&next, device, 3);
-  EXPECT (backend != &fake_backend || fake_count (FAKE_LAUNCH) == launches + 2,
-      "%d launches", fake_count (FAKE_LAUNCH) - launches);
-  __atomic_store_n (&go_on, true, __ATOMIC_RELEASE);
-  frame_check (&next, "alone again");
-  pp_job_unref (&job);
-  frame_clear (&next);
-  frame_clear (&last);
-  pp_device_close (&device);
-}
-
-/* An urgent frame that is alone and not too small goes in two bands. */
-static void
-test_bands (void)
-{
-  static const struct bands_case cases[] = {
-    { "copied", rgb_format, 1920, 1080, 640, true, false, 3, 2 },
-    { "two planes", nv12_format, 1920, 1080, 640, true, false, 3, 2 },
-    { "groups", rgb_format, 1920, 1080, 576, true, false, 3, 2 },
-    { "gathered", rgb_format, 1920, 1080, 512, true, false, 3, 2 },
-    { "all rows", nv12_format, 1280, 720, 640, true, false, 3, 2 },
-    { "not urgent", rgb_format, 1920, 1080, 640, false, false, 3, 1 },
-    { "not alone", rgb_format, 1920, 1080, 640, true, true, 3, 1 },
-    { "pageable", rgb_format, 1920, 1080, 640, true, false, 0, 1 },
-    { "half pageable", nv12_format, 1920, 1080, 640, true, false, 1, 1 },
-    { "little to bring down", rgb_format, 1920, 1080, 224, true, false, 3, 1 },
-    { "little to bring up", rgb_format, 480, 270, 640, true, false, 3, 1 },
-  };
-  pp_device *device = open_device (3);
-
-  for (unsigned round = 0; round < 4; round++)
-    for (int i = 0; i < LENGTH (cases); i++) {
-      if (backend == &fake_backend)
-        fake_hold (cases[i].busy);
-      check_bands (device, &cases[i], 100 * round + (unsigned) i);
-    }
-  pp_device_close (&device);
-}
-
 static void
 test_cycles (void)
 {
@@ -742,10 +423,7 @@ test_cycles (void)
       count_resources (DESCRIPTORS));
 }
 
-static const struct {
-  const char *name;
-  void (*run) (void);
-} tests[] = {
+static const struct suite_test tests[] = {
   { "arguments", test_arguments },
   { "round_robin", test_round_robin },
   { "times", test_times },
@@ -754,56 +432,13 @@ static const struct {
   { "close_in_flight", test_close_in_flight },
   { "free_after", test_free_after },
   { "padding", test_padding },
-  { "several_devices", test_several_devices },
   { "ways_up", test_ways_up },
   { "close_keeps_nothing", test_close_keeps_nothing },
-  { "shared_tracks", test_shared_tracks },
-  { "failed_reservation", test_failed_reservation },
-  { "after_on_one_track", test_after_on_one_track },
-  { "bands", test_bands },
-  { "alone_again", test_alone_again },
   { "cycles", test_cycles },
 };
-
-/* All, or those that the command line names behind the backend. */
-static bool
-is_wanted (const char *name, int argc, char **argv)
-{
-  for (int a = 2; a < argc; a++)
-    if (strcmp (argv[a], name) == 0)
-      return true;
-  return argc == 2;
-}
 
 int
 main (int argc, char **argv)
 {
-  static const pp_backend *const backends[] = { &pp_backend_cpu,
-    &pp_backend_cuda, &fake_backend };
-  pp_error error = { 0 };
-  int which = -1;
-
-  for (int b = 0; b < LENGTH (backends); b++)
-    if (argc >= 2 && strcmp (argv[1], backends[b]->name) == 0)
-      which = b;
-  if (which < 0) {
-    fprintf (stderr, "usage: %s cpu|cuda|fake [TEST...]\n", argv[0]);
-    return 2;
-  }
-  backend = backends[which];
-
-  pp_device *device = pp_device_open_backend (backend, -1, NULL, &error);
-  if (device == NULL) {
-    printf ("SKIP: %s\n", error.text);
-    return error.status == PP_NO_DEVICE ? SKIP : 1;
-  }
-  printf ("%s\n", pp_device_name (device));
-  pp_device_close (&device);
-  setvbuf (stdout, NULL, _IOLBF, 0);
-  for (int t = 0; t < LENGTH (tests); t++)
-    if (is_wanted (tests[t].name, argc, argv)) {
-      printf ("%s\n", tests[t].name);
-      tests[t].run ();
-    }
-  return expect_end ();
+  return suite_main (tests, LENGTH (tests), argc, argv);
 }
