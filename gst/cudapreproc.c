@@ -51,7 +51,7 @@ struct _GstCudaPreproc {
 
   /* Under the object lock. */
   GstPpSettings pending;  /* what was set last */
-  GstPpSettings settings; /* what holds: pending when a g_object_set was over */
+  GstPpSettings settings; /* what holds: of each g_object_set that is over */
   guint serial;           /* counts changes of settings */
   GstClockTime held_back; /* what async-depth adds to the latency */
   gchar *device_name;     /* of the device; owned */
@@ -743,16 +743,19 @@ gst_cuda_preproc_set_property (
 }
 
 /* Comes once after all properties of one g_object_set, which a frame must not
- * see half of. */
+ * see half of. What other threads are setting meanwhile is not among them. */
 static void
 gst_cuda_preproc_dispatch_properties_changed (
     GObject *object, guint n_pspecs, GParamSpec **pspecs)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+  gboolean changed = FALSE;
 
   GST_OBJECT_LOCK (self);
-  gst_pp_settings_copy (&self->settings, &self->pending);
-  self->serial++;
+  for (guint i = 0; i < n_pspecs; i++)
+    changed |= gst_pp_settings_copy_one (
+        &self->settings, &self->pending, pspecs[i]->name);
+  self->serial += changed;
   GST_OBJECT_UNLOCK (self);
   G_OBJECT_CLASS (parent_class)
       ->dispatch_properties_changed (object, n_pspecs, pspecs);

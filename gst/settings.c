@@ -493,12 +493,20 @@ preset_field (gpointer data, const gchar *name, const gchar *value)
     *(gint *) field = (gint) g_ascii_strtoll (value, NULL, 10);
 }
 
-void
-gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from)
+gboolean
+gst_pp_settings_copy_one (
+    GstPpSettings *to, const GstPpSettings *from, const gchar *name)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (properties); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    const guint64 bit = G_GUINT64_CONSTANT (1) << i;
+
+    if (g_strcmp0 (properties[i].name, name) != 0)
+      continue;
     copy_field (to, from, &properties[i]);
-  to->set = from->set;
+    to->set = (to->set & ~bit) | (from->set & bit);
+    return TRUE;
+  }
+  return FALSE;
 }
 
 void

@@ -68,8 +68,9 @@ void gst_pp_settings_get (
  * crop-fraction, too. */
 gboolean gst_pp_settings_is_set (
     const GstPpSettings *settings, const gchar *name);
-/* Copies what the user set, as it is. */
-void gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from);
+/* Copies the property of that name, as the user set it. FALSE: there is none. */
+gboolean gst_pp_settings_copy_one (
+    GstPpSettings *to, const GstPpSettings *from, const gchar *name);
 /* Copies all, or only what may change while PLAYING, with what the preset says
  * where the user said nothing; and what the user set. */
 void gst_pp_settings_resolve (

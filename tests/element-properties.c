@@ -89,6 +89,48 @@ GST_START_TEST (test_settings_change_whole) {
 }
 GST_END_TEST
 
+static void
+expect_outcome (GstHarness *h, GstBuffer *frame, gfloat value)
+{
+  fail_unless_equals_int (
+      gst_harness_push (h, gst_buffer_ref (frame)), GST_FLOW_OK);
+  GstBuffer *tensor = gst_harness_pull (h);
+  test_expect_float (tensor, value);
+  gst_buffer_unref (tensor);
+}
+
+/* A g_object_set of another thread's ends while one is not over: GObject then has
+ * done with the queue of what changed, and names what the other has set. */
+GST_START_TEST (test_settings_of_another_thread) {
+  static const guint8 gray[3] = { 128, 128, 128 };
+  GstHarness *h = test_harness (
+      __i__, "name=cudapreproc width=16 height=16 fit=letterbox async-depth=0");
+  GstElement *element = gst_harness_find_element (h, "cudapreproc");
+  GObjectClass *klass = G_OBJECT_GET_CLASS (element);
+  GParamSpec *other = g_object_class_find_property (klass, "antialias");
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  GstBuffer *frame = test_frame (&info, NULL);
+  test_paint (frame, &info, gray);
+  apply (h, 0);
+  test_send_caps (h, &info);
+  expect_outcome (h, frame, outcome[0]);
+
+  g_object_freeze_notify (G_OBJECT (element)); /* as g_object_set does */
+  g_object_set (element, "scale", settings[1].scale, NULL);
+  klass->dispatch_properties_changed (G_OBJECT (element), 1, &other);
+  expect_outcome (h, frame, outcome[0]);
+  apply (h, 1);
+  expect_outcome (h, frame, outcome[0]);
+  g_object_thaw_notify (G_OBJECT (element));
+  expect_outcome (h, frame, outcome[1]);
+  gst_buffer_unref (frame);
+  gst_object_unref (element);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* From the next frame on, not for frames under way. */
 GST_START_TEST (test_settings_count_from_the_next_frame) {
   GstVideoInfo info;
@@ -199,6 +241,7 @@ static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_settings_change_whole);
+  test_add (tcase, test_settings_of_another_thread);
   test_add (tcase, test_settings_count_from_the_next_frame);
   test_add (tcase, test_two_elements);
   test_add (tcase, test_statistics);

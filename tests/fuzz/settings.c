@@ -149,9 +149,11 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   gst_pp_settings_resolve (&resolved, &settings, FALSE);
   check_settings (&resolved);
   /* once more, over what is there, as while PLAYING */
+  MUST (gst_pp_settings_copy_one (&settings, &resolved, "mean") &&
+          !gst_pp_settings_copy_one (&settings, &resolved, "name"),
+      "mean is no property, or name is");
   gst_pp_settings_resolve (&resolved, &settings, TRUE);
   check_settings (&resolved);
-  gst_pp_settings_copy (&settings, &resolved);
   gst_pp_settings_clear (&settings);
   gst_pp_settings_clear (&resolved);
   return 0;
