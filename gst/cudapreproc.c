@@ -816,10 +816,11 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
    * GstCudaPreproc:stats:
    *
    * frames, bytes-up, bytes-down, bytes-staged; streams, those in use;
-   * overlap, the sum of all stage times over the wall time; bottleneck, what
-   * keeps the last few hundred frames from going faster, in one word (see the
-   * README); and of the stages upload, kernel and download and of the latency,
-   * from submission to the tensor, the mean, p50, p95 and p99 in microseconds.
+   * overlap, the sum of all stage times over the wall time, without standing
+   * still in PAUSED; bottleneck, what keeps the last few hundred frames from
+   * going faster, in one word (see the README); and of the stages upload, kernel
+   * and download and of the latency, from submission to the tensor, the mean,
+   * p50, p95 and p99 in microseconds.
    * Counted from READY to PAUSED on; a tensor may be there a moment before it
    * counts, but at EOS all do.
    */

@@ -78,6 +78,7 @@ add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
   } else {
     load.wall = done - MAX (info->times.start, last_done);
   }
+  stats->wall += load.wall;
   load.busy = uncovered (info->times.start, done, &last_done);
   for (gint s = 0; s < GST_PP_N_STAGES; s++) {
     load.total[s] = edge[s + 1] - edge[s];
@@ -105,8 +106,6 @@ gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
     stats->total[t] += length;
     stats->window[t][stats->frames % GST_PP_STATS_WINDOW] = (gfloat) length;
   }
-  if (stats->frames == 0)
-    stats->first_start = times->start;
   add_load (stats, info, edge, spent, latency);
   stats->last_done = MAX (stats->last_done, times->done);
   stats->frames++;
@@ -149,7 +148,6 @@ set_times (GstStructure *structure, const GstPpStats *stats, gint time)
 GstStructure *
 gst_pp_stats_to_structure (const GstPpStats *stats)
 {
-  const gdouble wall = stats->last_done - stats->first_start;
   gdouble busy = 0;
 
   for (gint s = 0; s < GST_PP_N_STAGES; s++)
@@ -159,9 +157,9 @@ gst_pp_stats_to_structure (const GstPpStats *stats)
       G_TYPE_UINT64, stats->frames, "bytes-up", G_TYPE_UINT64, stats->bytes_up,
       "bytes-down", G_TYPE_UINT64, stats->bytes_down, "bytes-staged",
       G_TYPE_UINT64, stats->bytes_staged, "streams", G_TYPE_INT, stats->streams,
-      "overlap", G_TYPE_DOUBLE, wall > 0 ? busy / wall : 0.0, "bottleneck",
-      G_TYPE_STRING, gst_pp_bottleneck_name (gst_pp_stats_diagnose (stats)),
-      NULL);
+      "overlap", G_TYPE_DOUBLE, stats->wall > 0 ? busy / stats->wall : 0.0,
+      "bottleneck", G_TYPE_STRING,
+      gst_pp_bottleneck_name (gst_pp_stats_diagnose (stats)), NULL);
   for (gint t = 0; t < GST_PP_STATS_TIMES; t++)
     set_times (structure, stats, t);
   return structure;

@@ -26,7 +26,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 frames, bytes_up, bytes_down, bytes_staged;
   gint streams; /* in use for the last job */
-  gdouble first_start, last_done;
+  gdouble last_done;
+  gdouble wall; /* from the first job to the last, without standing still */
   gdouble total[GST_PP_STATS_TIMES];
   gfloat window[GST_PP_STATS_TIMES][GST_PP_STATS_WINDOW]; /* frames % size */
   gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left a stage */
@@ -39,13 +40,14 @@ void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
  * from then until it ended. */
 void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
     const GstPpSpent *spent, gdouble latency);
-/* The diagnosis starts anew: the pipeline stood still. */
+/* The pipeline stood still: that time counts nowhere, and the diagnosis starts
+ * anew. */
 void gst_pp_stats_restart (GstPpStats *stats);
 GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
 /* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64); streams
  * (int); the string bottleneck, a word of diagnosis.h; and doubles: overlap (sum
- * of stage times over wall time), and for each of upload, kernel, download and
- * latency its mean, p50, p95 and p99 in microseconds. */
+ * of stage times over wall time, without standing still), and for each of upload,
+ * kernel, download and latency its mean, p50, p95 and p99 in microseconds. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 
 G_END_DECLS

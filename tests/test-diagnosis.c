@@ -221,6 +221,29 @@ test_fields (void)
   gst_structure_free (structure);
 }
 
+/* Time in PAUSED is not time in which stages could have overlapped. */
+static void
+test_standing_still (void)
+{
+  static GstPpStats stats;
+  const GstPpSpent spent = { .waited = 0 };
+  gdouble time = 100;
+
+  for (guint i = 0; i < 8; i++, time += 20) {
+    if (i == 4) {
+      gst_pp_stats_restart (&stats);
+      time += 1e6;
+    }
+    const pp_job_info info = { .stream = (int) (i % 2),
+      .times = { time, time + 20, time + 30, time + 40 } };
+    gst_pp_stats_add (&stats, &info, &spent, 40);
+  }
+  GstStructure *structure = gst_pp_stats_to_structure (&stats);
+  /* twice four jobs, two at a time, in 100 us */
+  expect_stat (structure, "overlap", 8 * 40 / 200.0);
+  gst_structure_free (structure);
+}
+
 /* pipelines */
 
 /* A consumer that reads every tensor when it comes. */
@@ -360,6 +383,7 @@ main (int argc, char **argv)
   test_rules ();
   test_recent ();
   test_fields ();
+  test_standing_still ();
   if (g_get_num_processors () < 2) {
     g_print ("SKIP pipelines: one processor overlaps nothing\n");
     return expect_end ();
