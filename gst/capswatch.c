@@ -63,7 +63,7 @@ on_event (GstPad *pad, GstPadProbeInfo *info, gpointer user)
   if (reason != NULL) {
     g_autofree gchar *text = g_strdup_printf ("Upstream sends %s", reason);
     gst_pp_error_gate_post (
-        watch->errors, watch->element, GST_PP_FAULT_NEGOTIATION, text);
+        watch->errors, watch->element, GST_PP_FAULT_VIDEO, text);
   }
   return GST_PAD_PROBE_OK;
 }

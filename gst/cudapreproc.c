@@ -466,7 +466,7 @@ gst_cuda_preproc_set_caps (
   const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
   if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
     g_autofree gchar *text = gst_caps_to_string (incaps);
-    post_fault (self, GST_PP_FAULT_NEGOTIATION,
+    post_fault (self, GST_PP_FAULT_VIDEO,
         g_strdup_printf (
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;

@@ -13,9 +13,13 @@ static const struct {
   [GST_PP_FAULT_NEGOTIATION] = { gst_core_error_quark,
       GST_CORE_ERROR_NEGOTIATION,
       "Make the caps and the element's properties agree, or leave one open." },
+  [GST_PP_FAULT_VIDEO] = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
+      "Make of the frames what gst-inspect-1.0 cudapreproc shows for its sink "
+      "pad, with videoconvert, videoscale or deinterlace before it." },
   [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-      "The element before cudapreproc sends buffers that do not match its "
-      "caps." },
+      "The element before cudapreproc made that buffer: use another one, or put "
+      "one between them that makes frames of its own, such as videoconvert to "
+      "another format." },
   [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NOT_FOUND,
       "Install what is missing (the NVIDIA driver, or the CUDA toolkit before "

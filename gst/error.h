@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 typedef enum {
   GST_PP_FAULT_SETTINGS,    /* a property's value */
   GST_PP_FAULT_NEGOTIATION, /* caps that contradict properties or each other */
+  GST_PP_FAULT_VIDEO,       /* caps of frames that cannot be taken */
   GST_PP_FAULT_INPUT,       /* a buffer that is not what its caps say */
   GST_PP_FAULT_NO_DEVICE,
   GST_PP_FAULT_NO_MEMORY,

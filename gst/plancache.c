@@ -29,12 +29,38 @@ gst_pp_plan_cache_finish (GstPpPlanCache *cache)
   gst_pp_settings_clear (&cache->settings);
 }
 
+/* Whether an error's text names a property that the preset has set. */
+typedef struct {
+  const GstPpSettings *settings;
+  const gchar *text;
+  gboolean found;
+} Search;
+
+static void
+seek_property (gpointer data, const gchar *name, const gchar *value)
+{
+  Search *search = data;
+
+  if (gst_pp_settings_is_set (search->settings, name))
+    return;
+  for (const gchar *at = strstr (search->text, name); at != NULL;
+       at = strstr (at + 1, name)) {
+    const gchar end = at[strlen (name)];
+    const gboolean begins = at == search->text || strchr (" (", at[-1]) != NULL;
+    if (begins && !g_ascii_isalnum (end) && end != '-')
+      search->found = TRUE;
+  }
+}
+
 static void
 name_preset (const GstPpPlanCache *cache, GstPpFault fault, gchar **reason)
 {
   gchar *text = *reason;
+  Search search = { &cache->settings, text, FALSE };
 
-  if (fault != GST_PP_FAULT_SETTINGS)
+  if (fault == GST_PP_FAULT_SETTINGS)
+    gst_pp_preset_foreach (cache->settings.preset, seek_property, &search);
+  if (!search.found)
     return;
   *reason = gst_pp_preset_blame (cache->settings.preset, text);
   g_free (text);
@@ -48,7 +74,7 @@ make_plan (GstPpPlanCache *cache, gint width, gint height,
   pp_format format;
   pp_error error;
 
-  *fault = GST_PP_FAULT_NEGOTIATION;
+  *fault = GST_PP_FAULT_VIDEO;
   if (!gst_pp_format_from_video_info (&cache->info, &format, reason))
     return NULL;
   *fault = GST_PP_FAULT_SETTINGS;

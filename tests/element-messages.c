@@ -36,8 +36,10 @@ static const Kind settings = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "property" };
 static const Kind negotiation = { gst_core_error_quark,
   GST_CORE_ERROR_NEGOTIATION, "caps|properties|leave one open" };
+static const Kind video = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
+  "frames|gst-inspect-1.0 cudapreproc|videoconvert|deinterlace" };
 static const Kind input = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-  "element before cudapreproc|caps" };
+  "element before cudapreproc|another one|videoconvert" };
 static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu" };
 static const Kind no_memory = { gst_resource_error_quark,
@@ -158,7 +160,8 @@ struct Row {
   void (*spoil) (GstBuffer *frame);
   const Kind *kind;
   const gchar *words;
-  const gchar *video; /* caps that are sent; NULL: of RGB 32x24 */
+  const gchar *video;  /* caps that are sent; NULL: of RGB 32x24 */
+  const gchar *unsaid; /* what the text must not have; NULL: any */
   /* instead of gst_harness_push */
   GstFlowReturn (*push) (GstHarness *h, GstBuffer *frame);
   gboolean late; /* the frames are taken, it comes with EOS */
@@ -293,8 +296,13 @@ static const Row rows[] = {
       "crop-fraction is 0.5|fit=letterbox" },
   { "denoise=median denoise-size=7", NULL, NULL, &settings,
       "denoise-size is 7|3 or 5|median" },
+  { "preset=imagenet denoise=median denoise-size=7", NULL, NULL, &settings,
+      "denoise-size is 7", .unsaid = "preset" },
+  { "denoise=gaussian denoise-size=4", NULL, NULL, &settings,
+      "denoise-size is 4|3, 5 or|7" },
   { "denoise=gaussian denoise-sigma=-1", NULL, NULL, &settings,
-      "denoise-sigma is -1" },
+      "denoise-sigma is -1|at least 0 and finite" },
+  { "scale=nan", NULL, NULL, &settings, "scale is nan|must be finite" },
   { "width=32768 height=32768", NULL, NULL, &settings,
       "width=32768|height=32768|bytes" },
   { "timeline-location=/tmp/timeline.txt", NULL, NULL, &settings,
@@ -323,10 +331,19 @@ static const Row rows[] = {
   { "", T "types = (string) int64", NULL, &negotiation, "int64" },
   { "", "audio/x-raw", NULL, &negotiation, "RGB|32|24|audio/x-raw" },
   /* what upstream sends */
-  { "", NULL, NULL, &negotiation, "colorimetry=|no matrix|format=NV12",
+  { "", NULL, NULL, &video, "colorimetry=|no matrix|format=NV12",
       .video = VIDEO "format = NV12, colorimetry = (string) 2:200:5:1" },
-  { "", NULL, NULL, &negotiation, "cannot be read as frames|alternate",
+  { "", NULL, NULL, &video, "cannot be read as frames|alternate",
       .video = VIDEO "format = NV12, interlace-mode = alternate" },
+  { "", NULL, NULL, &video, "Upstream sends audio/x-raw, must be video/x-raw",
+      .video = "audio/x-raw" },
+  { "", NULL, NULL, &video, "Upstream sends format=v210|not possible",
+      .video = VIDEO "format = v210" },
+  { "", NULL, NULL, &video, "Upstream sends width=40000|1 to 32768",
+      .video = "video/x-raw, format = RGB, width = 40000, height = 24" },
+  { "", NULL, NULL, &video, "Upstream sends video/x-raw(memory:DMABuf)",
+      .video = "video/x-raw(memory:DMABuf), format = RGB, width = 32, "
+               "height = 24" },
   { "", NULL, cut_short, &input, "100 bytes|RGB 32x24|2304" },
   { "", NULL, add_meta_of_gray, &input, "GstVideoMeta|GRAY8|RGB 32x24" },
   { "", NULL, add_long_stride, &input, "plane 0|stride 200|2304" },
@@ -338,6 +355,8 @@ static const Row rows[] = {
       .push = push_unmappable },
   /* where it runs, and writes */
   { "backend=cuda cuda-device-id=99", NULL, NULL, &no_device, "CUDA" },
+  { "backend=cpu cuda-device-id=0", NULL, NULL, &settings,
+      "cuda-device-id is 0|-1 with backend=cpu" },
   { "timeline-location=/none/such/timeline.svg", NULL, NULL, &file,
       "timeline-location=/none/such/timeline.svg|No such file" },
   { "timeline-location=folder.svg", NULL, NULL, &file,
@@ -390,6 +409,9 @@ expect_message (GstBus *bus, const Row *row)
       GST_MESSAGE_TYPE_NAME (message), g_quark_to_string (error->domain),
       error->code, error->message);
   test_expect_words (error->message, row->words);
+  fail_unless (
+      row->unsaid == NULL || strstr (error->message, row->unsaid) == NULL,
+      "%s: %s", row->cause, error->message);
   test_expect_words (remedy, kind->remedy);
   g_print ("%-26s %2d  %s\n", g_quark_to_string (error->domain), error->code,
       error->message);
