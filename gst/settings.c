@@ -107,8 +107,8 @@ static const Property properties[] = {
   { "cuda-device-id", KIND_INT, AT (cuda_device_id), READY, -1, -1, G_MAXINT,
     NUMBER, "CUDA device (-1: the first)" },
   { "streams", KIND_INT, AT (streams), READY, 0, 0, PP_MAX_STREAMS,
-    NUMBER, "CUDA streams, or threads on the CPU (0: automatic: up to four, as "
-    "many as the first frames' times show to be of use)" },
+    NUMBER, "CUDA streams, or threads on the CPU (0: automatic: up to four; of "
+    "streams as many as the first frames' times show to be of use)" },
   { "staging-threads", KIND_INT, AT (staging_threads), READY, 0, 0,
     PP_MAX_STAGING_THREADS,
     NUMBER, "Threads that copy frames to pinned memory where upstream does not "

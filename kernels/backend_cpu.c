@@ -141,8 +141,7 @@ run_launch (pp_stream *stream, const pp_launch *launch)
     stream->scratch = aligned_alloc (BLOCK_ALIGNMENT, rounded);
     stream->scratch_size = stream->scratch != NULL ? rounded : 0;
     if (stream->scratch == NULL) {
-      pp_fail (&stream->error, PP_NO_MEMORY,
-          "aligned_alloc of %zu bytes of scratch memory failed", rounded);
+      pp_fail_memory (&stream->error, "aligned_alloc", rounded);
       return;
     }
   }
