@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What is paid once: devices are opened in READY, memory is there when caps are
- * set, frames need no more, and no change of caps leaves any behind; and what
- * waits for tensors that are not written. On the fake device, which counts and
- * can be held.
+ * set, frames need no more, and no change of caps leaves any behind; what waits
+ * for tensors that are not written; what frames show of how many are of use. On
+ * the fake device, which counts and can be held.
  *
  * This program has the element linked in, and opens its device itself.
  */
@@ -271,6 +271,75 @@ GST_START_TEST (test_urgent_frames) {
 }
 GST_END_TEST
 
+static GstClockTime
+ask_latency (GstElement *pipeline)
+{
+  GstQuery *query = gst_query_new_latency ();
+  GstClockTime least;
+
+  fail_unless (gst_pad_query (test_pad (pipeline, "pp", "src"), query));
+  gst_query_parse_latency (query, NULL, &least, NULL);
+  gst_query_unref (query);
+  return least;
+}
+
+/* As many tensors are held back as there are streams, or two a staging thread
+ * where frames are not in our memory. */
+GST_START_TEST (test_pageable_frames_go_deeper) {
+  static const struct {
+    gboolean pageable;
+    guint held;
+  } cases[] = { { FALSE, 1 }, { TRUE, 6 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    fake_reset ();
+    GstElement *pipeline = test_launch (BACKEND,
+        "videotestsrc num-buffers=20 ! "
+        "video/x-raw,format=RGB,width=32,height=24,framerate=25/1 ! "
+        "identity drop-allocation=%d ! "
+        "cudapreproc name=pp streams=1 staging-threads=3 ! fakesink",
+        cases[i].pageable);
+    test_play_to_eos (pipeline);
+    /* and the one that videotestsrc says it takes */
+    fail_unless_equals_uint64 (
+        ask_latency (pipeline), (cases[i].held + 1) * GST_SECOND / 25);
+    test_stop (&pipeline);
+  }
+}
+GST_END_TEST
+
+static gint
+count_streams (GstHarness *h)
+{
+  GstStructure *stats = NULL;
+  gint streams = 0;
+
+  gst_harness_get (h, "cudapreproc", "stats", &stats, NULL);
+  fail_unless (gst_structure_get_int (stats, "streams", &streams));
+  gst_structure_free (stats);
+  return streams;
+}
+
+/* What the first frames' times show is said: uploads are nearly all there is. */
+GST_START_TEST (test_streams_are_told) {
+  GstVideoInfo info;
+
+  fake_reset ();
+  fake_pretend (3000, 10, 10);
+  GstHarness *h =
+      test_rgb_harness (BACKEND, "name=cudapreproc async-depth=2", &info);
+  fail_unless_equals_int (count_streams (h), 4);
+  for (guint n = 0; n < 100; n++) {
+    gst_harness_push (h, test_numbered_frame (&info, n));
+    gst_clear_buffer (&(GstBuffer *){ gst_harness_try_pull (h) });
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  fail_unless_equals_int (count_streams (h), 2);
+  fake_pretend (0, 0, 0);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -283,6 +352,8 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_writers_wait);
   tcase_add_test (tcase, test_pool_waits);
   tcase_add_test (tcase, test_urgent_frames);
+  tcase_add_test (tcase, test_pageable_frames_go_deeper);
+  tcase_add_test (tcase, test_streams_are_told);
 }
 
 int

@@ -121,9 +121,31 @@ test_bands (void)
   pp_device_close (&device);
 }
 
+/* Their stages are not those of frames that overlap: automatic streams are chosen
+ * by others. */
+static void
+test_not_measured (void)
+{
+  const pp_spec spec = letterbox_spec (64, 64);
+  pp_device *device = open_device (0);
+
+  for (unsigned i = 0; i < 100; i++) {
+    struct frame frame;
+    frame_init (
+        &frame, pp_device_arena (device), &spec, rgb_format (64, 64), 0, i);
+    frame.urgent = frame.plan->in_two = true;
+    frame_submit (&frame, device, 3);
+    frame_check (&frame, "not measured");
+    EXPECT (!frame.info.streams_decided, "decided by job %u", i);
+    frame_clear (&frame);
+  }
+  pp_device_close (&device);
+}
+
 static const struct suite_test tests[] = {
   { "bands", test_bands },
   { "alone_again", test_alone_again },
+  { "not_measured", test_not_measured },
 };
 
 int
