@@ -6,10 +6,14 @@
 
 #include "hostmemory.h"
 
+/* Most inputs that a pool of upstream's is asked to have. */
+#define MAX_INPUTS 8
+
 gboolean
 gst_pp_propose_allocation (
-    GstQuery *query, GstAllocator *allocator, guint min_buffers)
+    GstQuery *query, GstAllocator *allocator, guint streams)
 {
+  const guint min_buffers = MIN (2 * streams, MAX_INPUTS);
   GstAllocationParams params;
   GstBufferPool *pool = NULL;
   GstVideoInfo info;

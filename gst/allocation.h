@@ -12,10 +12,10 @@
 
 G_BEGIN_DECLS
 
-/* Offers upstream a pool of at least min_buffers and the allocator. FALSE when
- * the query's caps are not video. */
+/* Offers upstream a pool for a device of so many streams, and the allocator.
+ * FALSE when the query's caps are not video. */
 gboolean gst_pp_propose_allocation (
-    GstQuery *query, GstAllocator *allocator, guint min_buffers);
+    GstQuery *query, GstAllocator *allocator, guint streams);
 
 /* Replaces downstream's pools by one of the device's memory, active, with
  * min_buffers more than downstream asks for. FALSE with PP_NO_MEMORY,

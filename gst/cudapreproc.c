@@ -32,27 +32,24 @@
 #include "hostmemory.h"
 #include "inputformat.h"
 #include "latency.h"
+#include "livesettings.h"
 #include "meta.h"
 #include "monitor.h"
 #include "plancache.h"
-#include "settings.h"
 #include "tensorcaps.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
 #define GST_CAT_DEFAULT gst_cuda_preproc_debug
 
-/* Most inputs that a pool of upstream's is asked to have. */
-#define MAX_INPUTS 8
 /* More than are ever under way. */
 #define MOST_FRAMES 64
 
 struct _GstCudaPreproc {
   GstBaseTransform parent;
 
+  GstPpLiveSettings settings;
+
   /* Under the object lock. */
-  GstPpSettings pending;  /* what was set last */
-  GstPpSettings settings; /* what holds: of each g_object_set that is over */
-  guint serial;           /* counts changes of settings */
   GstClockTime held_back; /* what async-depth adds to the latency */
   gchar *device_name;     /* of the device; owned */
   GstBufferPool *pool;    /* of tensors, that the base class uses; or NULL */
@@ -60,8 +57,7 @@ struct _GstCudaPreproc {
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
   GstAllocator *allocator; /* of frames, for upstream */
-  gint opened_backend, opened_id;
-  pp_device_options opened;
+  GstPpDeviceWish opened;
   pid_t opened_process; /* the one that opened it */
 
   GstPpErrorGate errors;
@@ -132,12 +128,10 @@ check_settings (GstCudaPreproc *self)
 {
   gchar *reason = NULL;
 
-  GST_OBJECT_LOCK (self);
-  const gboolean good = gst_pp_settings_check (&self->settings, &reason);
-  GST_OBJECT_UNLOCK (self);
-  if (!good)
-    post_fault (self, GST_PP_FAULT_SETTINGS, reason);
-  return good;
+  if (gst_pp_live_settings_check (&self->settings, &reason))
+    return TRUE;
+  post_fault (self, GST_PP_FAULT_SETTINGS, reason);
+  return FALSE;
 }
 
 static void
@@ -151,19 +145,13 @@ close_device (GstCudaPreproc *self)
 }
 
 static gboolean
-open_device (GstCudaPreproc *self)
+open_device (GstCudaPreproc *self, const GstPpDeviceWish *wish)
 {
   pp_error error;
 
-  GST_OBJECT_LOCK (self);
-  self->opened_backend = self->settings.backend;
-  self->opened_id = self->settings.cuda_device_id;
-  self->opened = gst_pp_settings_device_options (&self->settings);
-  GST_OBJECT_UNLOCK (self);
+  self->opened = *wish;
   self->opened_process = getpid ();
-
-  self->device = gst_pp_device_open (GST_ELEMENT_CAST (self),
-      self->opened_backend, self->opened_id, &self->opened, &error);
+  self->device = gst_pp_device_open (GST_ELEMENT_CAST (self), wish, &error);
   if (self->device == NULL) {
     post_engine_error (self, &error);
     return FALSE;
@@ -179,44 +167,20 @@ open_device (GstCudaPreproc *self)
   return TRUE;
 }
 
-static gboolean
-device_is_current (GstCudaPreproc *self)
-{
-  GST_OBJECT_LOCK (self);
-  const pp_device_options wanted =
-      gst_pp_settings_device_options (&self->settings);
-  const gboolean same = self->opened_backend == self->settings.backend &&
-      self->opened_id == self->settings.cuda_device_id &&
-      self->opened.streams == wanted.streams &&
-      self->opened.staging_threads == wanted.staging_threads;
-  GST_OBJECT_UNLOCK (self);
-  return self->device != NULL && same &&
-      pp_device_error (self->device, NULL) == PP_OK;
-}
-
 /* One that is what was asked for and has not failed. While the pads are shut. */
 static gboolean
 refresh_device (GstCudaPreproc *self)
 {
-  if (device_is_current (self))
+  const GstPpDeviceWish wish = gst_pp_live_settings_device (&self->settings);
+
+  if (self->device != NULL && self->opened.backend == wish.backend &&
+      self->opened.index == wish.index &&
+      self->opened.options.streams == wish.options.streams &&
+      self->opened.options.staging_threads == wish.options.staging_threads &&
+      pp_device_error (self->device, NULL) == PP_OK)
     return TRUE;
   close_device (self);
-  return open_device (self);
-}
-
-/* Takes over what was set since the last frame, as a whole. */
-static void
-refresh_settings (GstCudaPreproc *self)
-{
-  GST_OBJECT_LOCK (self);
-  const gboolean changed = self->serial != self->plans_serial;
-  if (changed) {
-    gst_pp_settings_resolve (&self->plans.settings, &self->settings, TRUE);
-    self->plans_serial = self->serial;
-  }
-  GST_OBJECT_UNLOCK (self);
-  if (changed)
-    gst_pp_plan_cache_clear (&self->plans);
+  return open_device (self, &wish);
 }
 
 /* On a thread of the device. */
@@ -309,7 +273,9 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gchar *reason = NULL;
   pp_error error;
 
-  refresh_settings (self);
+  if (gst_pp_live_settings_refresh (
+          &self->settings, &self->plans.settings, &self->plans_serial))
+    gst_pp_plan_cache_clear (&self->plans);
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, &self->plans, input, &plan, &fault, &reason);
   if (frame == NULL) {
@@ -410,21 +376,6 @@ gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
   return result;
 }
 
-/* What the user and the preset ask for. */
-static GstPpTensorWish
-get_wish (GstCudaPreproc *self)
-{
-  GstPpSettings settings;
-
-  gst_pp_settings_init (&settings);
-  GST_OBJECT_LOCK (self);
-  gst_pp_settings_resolve (&settings, &self->settings, FALSE);
-  GST_OBJECT_UNLOCK (self);
-  const GstPpTensorWish wish = gst_pp_settings_wish (&settings);
-  gst_pp_settings_clear (&settings);
-  return wish;
-}
-
 static GstCaps *
 gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
     GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
@@ -436,7 +387,7 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
 
-  const GstPpTensorWish wish = get_wish (self);
+  const GstPpTensorWish wish = gst_pp_live_settings_tensor (&self->settings);
   GstCaps *fixed = gst_pp_tensor_caps_fixate (othercaps, &wish, caps, &reason);
   if (fixed == NULL) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
@@ -458,10 +409,8 @@ gst_cuda_preproc_set_caps (
 
   gst_pp_held_drain_outdated (&self->held);
   gst_pp_plan_cache_clear (&self->plans);
-  GST_OBJECT_LOCK (self);
-  gst_pp_settings_resolve (&self->plans.settings, &self->settings, FALSE);
-  self->plans_serial = self->serial;
-  GST_OBJECT_UNLOCK (self);
+  gst_pp_live_settings_resolve (
+      &self->settings, &self->plans.settings, &self->plans_serial);
 
   const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
   if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
@@ -501,10 +450,9 @@ gst_cuda_preproc_propose_allocation (
     GstBaseTransform *trans, GstQuery *decide_query, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-  const guint inputs = 2 * (guint) pp_device_streams (self->device);
 
   return gst_pp_propose_allocation (
-      query, self->allocator, MIN (inputs, MAX_INPUTS));
+      query, self->allocator, (guint) pp_device_streams (self->device));
 }
 
 /* Takes the reference; NULL: there is none any more. */
@@ -663,9 +611,7 @@ start_timeline (GstCudaPreproc *self)
   GstPpFault fault;
   gchar *reason = NULL;
 
-  GST_OBJECT_LOCK (self);
-  g_autofree gchar *path = g_strdup (self->settings.timeline_location);
-  GST_OBJECT_UNLOCK (self);
+  g_autofree gchar *path = gst_pp_live_settings_timeline (&self->settings);
   if (path == NULL ||
       gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
     return TRUE;
@@ -730,33 +676,16 @@ static void
 gst_cuda_preproc_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
-
-  if ((pspec->flags & GST_PARAM_MUTABLE_PLAYING) == 0 &&
-      GST_STATE (self) > GST_STATE_READY) {
-    GST_WARNING_OBJECT (self, "%s can be set only up to READY", pspec->name);
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  gst_pp_settings_set (&self->pending, id, value);
-  GST_OBJECT_UNLOCK (self);
+  gst_pp_live_settings_set_property (
+      &GST_CUDA_PREPROC (object)->settings, id, value, pspec);
 }
 
-/* Comes once after all properties of one g_object_set, which a frame must not
- * see half of. What other threads are setting meanwhile is not among them. */
 static void
 gst_cuda_preproc_dispatch_properties_changed (
     GObject *object, guint n_pspecs, GParamSpec **pspecs)
 {
-  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
-  gboolean changed = FALSE;
-
-  GST_OBJECT_LOCK (self);
-  for (guint i = 0; i < n_pspecs; i++)
-    changed |= gst_pp_settings_copy_one (
-        &self->settings, &self->pending, pspecs[i]->name);
-  self->serial += changed;
-  GST_OBJECT_UNLOCK (self);
+  gst_pp_live_settings_dispatch (
+      &GST_CUDA_PREPROC (object)->settings, n_pspecs, pspecs);
   G_OBJECT_CLASS (parent_class)
       ->dispatch_properties_changed (object, n_pspecs, pspecs);
 }
@@ -769,14 +698,13 @@ gst_cuda_preproc_get_property (
 
   if (id == PROP_STATS) {
     g_value_take_boxed (value, gst_pp_monitor_get_stats (self->monitor));
-    return;
-  }
-  GST_OBJECT_LOCK (self);
-  if (id == PROP_DEVICE_NAME)
+  } else if (id == PROP_DEVICE_NAME) {
+    GST_OBJECT_LOCK (self);
     g_value_set_string (value, self->device_name);
-  else
-    gst_pp_settings_get (&self->pending, id, value);
-  GST_OBJECT_UNLOCK (self);
+    GST_OBJECT_UNLOCK (self);
+  } else {
+    gst_pp_live_settings_get_property (&self->settings, id, value);
+  }
 }
 
 static void
@@ -784,8 +712,7 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
-  gst_pp_settings_clear (&self->pending);
-  gst_pp_settings_clear (&self->settings);
+  gst_pp_live_settings_clear (&self->settings);
   gst_pp_plan_cache_finish (&self->plans);
   gst_pp_monitor_free (self->monitor);
   gst_pp_frame_free_spare (self->spare_frames);
@@ -860,8 +787,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
 static void
 gst_cuda_preproc_init (GstCudaPreproc *self)
 {
-  gst_pp_settings_init (&self->pending);
-  gst_pp_settings_init (&self->settings);
+  gst_pp_live_settings_init (&self->settings, GST_ELEMENT_CAST (self));
   gst_pp_plan_cache_init (&self->plans);
   gst_pp_error_gate_init (&self->errors);
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),

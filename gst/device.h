@@ -11,11 +11,17 @@
 
 G_BEGIN_DECLS
 
-/* backend: GST_PP_AUTO or pp_backend_id. index: -1 for the first. Automatic means
- * CUDA where there is a device, else the CPU, which element then says on the bus,
- * with the reason. NULL with the error. */
-pp_device *gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error);
+/* What an element wants. */
+typedef struct {
+  gint backend; /* GST_PP_AUTO or pp_backend_id */
+  gint index;   /* -1: the first */
+  pp_device_options options;
+} GstPpDeviceWish;
+
+/* Automatic means CUDA where there is a device, else the CPU, which element then
+ * says on the bus, with the reason. NULL with the error. */
+pp_device *gst_pp_device_open (
+    GstElement *element, const GstPpDeviceWish *wish, pp_error *error);
 
 G_END_DECLS
 

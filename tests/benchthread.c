@@ -180,12 +180,11 @@ stand_before (const pp_backend *backend)
 
 /* Instead of gst/device.c. */
 pp_device *
-gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error)
+gst_pp_device_open (
+    GstElement *element, const GstPpDeviceWish *wish, pp_error *error)
 {
   (void) element;
-  (void) backend;
-  return pp_device_open_backend (&timed, index, options, error);
+  return pp_device_open_backend (&timed, wish->index, &wish->options, error);
 }
 
 /* a pipeline */

@@ -8,12 +8,11 @@
 #include "kernels/engine.h"
 
 pp_device *
-gst_pp_device_open (GstElement *element, gint backend, gint index,
-    const pp_device_options *options, pp_error *error)
+gst_pp_device_open (
+    GstElement *element, const GstPpDeviceWish *wish, pp_error *error)
 {
   (void) element;
-  (void) index;
   return pp_device_open_backend (
-      backend == PP_BACKEND_CPU ? &pp_backend_cpu : &fake_backend, -1, options,
-      error);
+      wish->backend == PP_BACKEND_CPU ? &pp_backend_cpu : &fake_backend, -1,
+      &wish->options, error);
 }
