@@ -14,7 +14,7 @@ static const struct {
       GST_CORE_ERROR_NEGOTIATION,
       "Make the caps and the element's properties agree, or leave one open." },
   [GST_PP_FAULT_VIDEO] = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
-      "Make of the frames what gst-inspect-1.0 cudapreproc shows for its sink "
+      "Convert the frames to what gst-inspect-1.0 cudapreproc shows for its sink "
       "pad, with videoconvert, videoscale or deinterlace before it." },
   [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
       "The element before cudapreproc made that buffer: use another one, or put "
