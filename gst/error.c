@@ -17,9 +17,8 @@ static const struct {
       "Convert the frames to what gst-inspect-1.0 cudapreproc shows for its sink "
       "pad, with videoconvert, videoscale or deinterlace before it." },
   [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-      "The element before cudapreproc made that buffer: use another one, or put "
-      "one between them that makes frames of its own, such as videoconvert to "
-      "another format." },
+      "Make the element before cudapreproc send what its caps say; if it does, "
+      "use another one, whose frames cudapreproc can read." },
   [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NOT_FOUND,
       "Install what is missing (the NVIDIA driver, or the CUDA toolkit before "

@@ -11,11 +11,11 @@
  * A turn lasts as long as a job's calls to the backend. Nobody who has a frame
  * waits for one: a device that finds the turn taken is listed, and when the turn
  * comes, a thread of the GPU's tracks queues its job. That thread calls nobody
- * back and waits for no job, but in the driver, and for the track's where it needs
- * memory that nobody reserved. So few threads are
- * inside the driver at a time, which lets only one go on: where each made itself
- * another track when it found all of them taken, 40 were inside, queueing a job
- * took 1200 us instead of 17, and 64 elements were 1 to 5 % slower.
+ * back. It waits in the driver, and for the track's jobs where it needs memory that
+ * nobody reserved, but for no other job. So few threads are inside the driver at a
+ * time, which lets only one go on: where each made itself another track when it
+ * found all of them taken, 40 were inside, queueing a job took 1200 us instead of
+ * 17, and 64 elements were 1 to 5 % slower.
  *
  * Not for unified backends: there a track is a worker thread, and a device's own.
  */

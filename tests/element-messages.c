@@ -39,7 +39,7 @@ static const Kind negotiation = { gst_core_error_quark,
 static const Kind video = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "frames|gst-inspect-1.0 cudapreproc|videoconvert|deinterlace" };
 static const Kind input = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-  "element before cudapreproc|another one|videoconvert" };
+  "element before cudapreproc|caps|another one" };
 static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu" };
 static const Kind no_memory = { gst_resource_error_quark,

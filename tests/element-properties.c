@@ -204,10 +204,9 @@ stat_double (const GstStructure *stats, const gchar *name)
 static guint64
 stat_frames (GstHarness *h)
 {
-  GstStructure *stats = NULL;
+  GstStructure *stats = test_stats (h);
   guint64 frames = 0;
 
-  gst_harness_get (h, "cudapreproc", "stats", &stats, NULL);
   fail_unless (gst_structure_get_uint64 (stats, "frames", &frames));
   gst_structure_free (stats);
   return frames;
@@ -217,7 +216,6 @@ GST_START_TEST (test_statistics) {
   GstVideoInfo info;
   GstHarness *h =
       test_rgb_harness (__i__, "name=cudapreproc async-depth=0", &info);
-  GstStructure *stats = NULL;
 
   fail_unless_equals_int (stat_frames (h), 0);
   for (guint n = 0; n < 10; n++)
@@ -225,7 +223,7 @@ GST_START_TEST (test_statistics) {
   gst_harness_push_event (h, gst_event_new_eos ());
   fail_unless_equals_int (stat_frames (h), 10);
 
-  gst_harness_get (h, "cudapreproc", "stats", &stats, NULL);
+  GstStructure *stats = test_stats (h);
   fail_unless (stat_double (stats, "kernel-mean") > 0);
   fail_unless (
       stat_double (stats, "kernel-p50") <= stat_double (stats, "kernel-p95"));

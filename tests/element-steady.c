@@ -311,10 +311,9 @@ GST_END_TEST
 static gint
 count_streams (GstHarness *h)
 {
-  GstStructure *stats = NULL;
+  GstStructure *stats = test_stats (h);
   gint streams = 0;
 
-  gst_harness_get (h, "cudapreproc", "stats", &stats, NULL);
   fail_unless (gst_structure_get_int (stats, "streams", &streams));
   gst_structure_free (stats);
   return streams;

@@ -209,6 +209,15 @@ test_rgb_harness (gint backend, const gchar *properties, GstVideoInfo *info)
   return h;
 }
 
+GstStructure *
+test_stats (GstHarness *h)
+{
+  GstStructure *stats = NULL;
+
+  gst_harness_get (h, "cudapreproc", "stats", &stats, NULL);
+  return stats;
+}
+
 void
 test_push_number (GstHarness *h, const GstVideoInfo *info, guint number)
 {

@@ -48,6 +48,8 @@ GstBuffer *test_convert (
 /* A harness with small RGB frames and uint8 tensors, negotiated. */
 GstHarness *test_rgb_harness (
     gint backend, const gchar *properties, GstVideoInfo *info);
+/* The stats of the harness' element, whose name is cudapreproc; free them. */
+GstStructure *test_stats (GstHarness *h);
 /* Pushes a numbered frame; pulls a tensor, which must be that frame's. */
 void test_push_number (GstHarness *h, const GstVideoInfo *info, guint number);
 void test_pull_number (GstHarness *h, guint number);
