@@ -23,20 +23,20 @@
 #include <gst/video/video.h>
 #include <unistd.h>
 
-#include "allocation.h"
-#include "capswatch.h"
-#include "device.h"
-#include "error.h"
-#include "frame.h"
-#include "held.h"
-#include "hostmemory.h"
-#include "inputformat.h"
-#include "latency.h"
-#include "livesettings.h"
-#include "meta.h"
-#include "monitor.h"
-#include "plancache.h"
-#include "tensorcaps.h"
+#include "buffers/allocation.h"
+#include "caps/capswatch.h"
+#include "buffers/device.h"
+#include "report/error.h"
+#include "buffers/frame.h"
+#include "buffers/output_queue.h"
+#include "buffers/hostmemory.h"
+#include "caps/inputformat.h"
+#include "report/latency.h"
+#include "settings/livesettings.h"
+#include "buffers/meta.h"
+#include "report/monitor.h"
+#include "buffers/negotiated.h"
+#include "caps/tensorcaps.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
 #define GST_CAT_DEFAULT gst_cuda_preproc_debug

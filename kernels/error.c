@@ -2,7 +2,7 @@
  *
  * What makes an error.
  */
-#include "backend.h"
+#include "engine/backend.h"
 
 #include <fcntl.h>
 #include <stdarg.h>

@@ -4,8 +4,8 @@
  * tensors and a line of caps of video: what comes of them is possible, or there
  * is a reason.
  */
-#include "gst/inputformat.h"
-#include "gst/tensorcaps.h"
+#include "gst/caps/inputformat.h"
+#include "gst/caps/tensorcaps.h"
 
 #include "gstinput.h"
 

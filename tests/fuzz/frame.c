@@ -4,9 +4,9 @@
  * pieces, metas that say anything. They are refused with a reason, or every byte
  * that the plan reads is there.
  */
-#include "gst/inputformat.h"
-#include "gst/plancache.h"
-#include "kernels/kernels.h"
+#include "gst/caps/inputformat.h"
+#include "gst/buffers/negotiated.h"
+#include "kernels/reference/reference.h"
 
 #include "gstinput.h"
 

@@ -5,11 +5,12 @@
  * make the same bits of a frame that has exactly the bytes that the plan says it
  * reads, and of the image that a device would have of that frame.
  */
-#include "kernels/kernels.h"
+#include "kernels/cpu/kernel_cpu.h"
+#include "kernels/reference/reference.h"
 
 #include "input.h"
-#include "tests/checkcases.h"
-#include "tests/rowimage.h"
+#include "tests/checkkern/checkcases.h"
+#include "tests/kernels/rowimage.h"
 
 /* Larger plans are made, but not applied: bytes, and multiplications. The
  * faster an input runs, the more of them are tried. */

@@ -4,7 +4,7 @@
  * gst-launch-1.0 line. Together they make a plan, or there is a reason.
  */
 #include "gst/cudapreproc.h"
-#include "gst/settings.h"
+#include "gst/settings/settings.h"
 
 #include "gstinput.h"
 

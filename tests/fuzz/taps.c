@@ -3,7 +3,7 @@
  * Tap tables of any axis that a plan can have: every tap is inside, weights are
  * numbers and sum to one, and a part of the outputs has the same taps.
  */
-#include "kernels/taps.h"
+#include "kernels/plan/taps.h"
 
 #include "input.h"
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * One frame's way through the device: mapped with the plan that fits it,
+ * submitted, let go of.
+ */
+#ifndef GST_PP_FRAME_H
+#define GST_PP_FRAME_H
+
+#include <gst/gst.h>
+
+#include "gst/caps/inputformat.h"
+#include "gst/report/thread_time.h"
+#include "negotiated.h"
+
+G_BEGIN_DECLS
+
+typedef struct _GstPpFrame GstPpFrame;
+
+/* The frame's tensor is complete (error NULL) or never will be; on a thread of
+ * the device. */
+typedef void (*GstPpFrameDone) (gpointer owner, const GstPpFrame *frame,
+    const pp_job_info *info, const pp_error *error);
+
+struct _GstPpFrame {
+  GstAtomicQueue *spare; /* where it goes when it is done; not owned */
+  GstPpInput input;
+  gpointer owner; /* outlives it */
+  GstPpFrameDone done;
+  GstPpSpent spent; /* before it was submitted */
+  gboolean urgent;  /* as in pp_task; set before it is submitted */
+  GstClockTime submitted;
+};
+
+/* Maps input (transfer full) and finds its plan, which is the cache's own
+ * reference. NULL with *fault and *reason, which is to be freed. spare holds
+ * frames that are done, for the next ones, and outlives all: what one thread
+ * allocates and another frees takes longer each time. */
+GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
+    GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason);
+/* For a frame that was not submitted. */
+void gst_pp_frame_free (GstPpFrame *frame);
+/* Frees spare with its frames, when no frame is under way. */
+void gst_pp_frame_free_spare (GstAtomicQueue *spare);
+
+/* Queues the job that fills output, whose memory then carries it. Takes frame;
+ * done is called exactly once if TRUE is returned, else never. */
+gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
+    pp_plan *plan, GstBuffer *output, GstPpFrameDone done, gpointer owner,
+    pp_error *error);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The plans of one negotiation: a new crop makes a new plan, the last few are
+ * kept.
+ */
+#ifndef GST_PP_PLAN_CACHE_H
+#define GST_PP_PLAN_CACHE_H
+
+#include <gst/video/video.h>
+
+#include "gst/report/error.h"
+#include "gst/settings/settings.h"
+#include "gst/caps/tensorcaps.h"
+
+G_BEGIN_DECLS
+
+/* More pictures than this taking turns make plans anew. */
+#define GST_PP_PLAN_CACHE_SIZE 8
+
+/* The streaming thread's. */
+typedef struct {
+  /* what plans are made of; whoever changes these clears the cache */
+  GstPpSettings settings;
+  GstVideoInfo info;
+  GstPpTensor tensor;
+  struct {
+    pp_plan *plan;
+    gint width, height; /* of the stored frame */
+    pp_rect picture;    /* in it, the crop property applied */
+  } entry[GST_PP_PLAN_CACHE_SIZE];
+  guint next;
+} GstPpPlanCache;
+
+void gst_pp_plan_cache_init (GstPpPlanCache *cache);
+/* Forgets the plans. */
+void gst_pp_plan_cache_clear (GstPpPlanCache *cache);
+/* Forgets everything. */
+void gst_pp_plan_cache_finish (GstPpPlanCache *cache);
+
+/* The plan for a frame of width x height whose picture, after crop meta, is
+ * picture; the crop property is applied to it. The cache's own reference, valid
+ * until the next call. NULL with *fault and *reason, which is to be freed. */
+pp_plan *gst_pp_plan_cache_find (GstPpPlanCache *cache, gint width, gint height,
+    const pp_rect *picture, GstPpFault *fault, gchar **reason);
+
+/* Makes room on the device for the largest picture that the caps allow, which is
+ * the whole frame, and for the one that the crop property leaves now. FALSE as
+ * above. */
+gboolean gst_pp_plan_cache_reserve (GstPpPlanCache *cache, pp_device *device,
+    GstPpFault *fault, gchar **reason);
+
+G_END_DECLS
+
+#endif

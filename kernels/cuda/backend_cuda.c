@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The CUDA backend, on the static CUDA runtime: streams, events, and what is
+ * queued on them. Contexts and memory are in context_cuda.c.
+ */
+
+#include <sched.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "context_cuda.h"
+#include "exit_gate.h"
+#include "gather_cuda.h"
+#include "kernel_cuda.h"
+#include "median_cuda.h"
+
+/* event_wait: microseconds between two looks, when a frame is alone, */
+#define ALONE_PAUSE 1
+/* when others are under way, for each context of the process, */
+#define SHARED_PAUSE 8
+/* and at most. */
+#define LONGEST_PAUSE 1000
+/* A pause from this on is slept through, microseconds. */
+#define WORTH_SLEEPING 20
+/* Who has waited this long, microseconds, waits behind others, and looks again
+ * after this part of the time. */
+#define LONG_WAIT 200
+#define LONG_WAIT_PART 8
+
+struct pp_stream {
+  pp_context *context;
+  cudaStream_t stream;
+};
+
+struct pp_event {
+  pp_context *context;
+  cudaEvent_t event;
+};
+
+static pp_status
+prepare (pp_context *context, const pp_plan *plan, pp_error *error)
+{
+  cudaError_t code = pp_cuda_prepare (plan);
+
+  if (code == cudaSuccess)
+    code = pp_cuda_prepare_gather ();
+  if (code == cudaSuccess && plan->median.size > 0)
+    code = pp_cuda_prepare_median (plan);
+  return pp_cuda_check (context, code, "loading the kernels", error);
+}
+
+static pp_status
+stream_create (pp_context *context, pp_stream **address, pp_error *error)
+{
+  pp_stream *stream = calloc (1, sizeof *stream);
+
+  *address = NULL;
+  if (stream == NULL)
+    return pp_fail_memory (error, "calloc", sizeof *stream);
+  stream->context = context;
+  const cudaError_t code =
+      cudaStreamCreateWithFlags (&stream->stream, cudaStreamNonBlocking);
+  if (code != cudaSuccess) {
+    free (stream);
+    return pp_cuda_check (context, code, "cudaStreamCreateWithFlags", error);
+  }
+  *address = stream;
+  return PP_OK;
+}
+
+static void
+stream_destroy (pp_stream **address)
+{
+  pp_stream *stream = *address;
+
+  *address = NULL;
+  if (stream == NULL)
+    return;
+  if (cudaStreamDestroy (stream->stream) != cudaSuccess)
+    cudaGetLastError ();
+  free (stream);
+}
+
+/* With timing: the stages' times are always on. */
+static pp_status
+event_create (pp_context *context, pp_event **address, pp_error *error)
+{
+  pp_event *event = calloc (1, sizeof *event);
+
+  *address = NULL;
+  if (event == NULL)
+    return pp_fail_memory (error, "calloc", sizeof *event);
+  event->context = context;
+  const cudaError_t code =
+      cudaEventCreateWithFlags (&event->event, cudaEventDefault);
+  if (code != cudaSuccess) {
+    free (event);
+    return pp_cuda_check (context, code, "cudaEventCreateWithFlags", error);
+  }
+  *address = event;
+  return PP_OK;
+}
+
+static void
+event_destroy (pp_event **address)
+{
+  pp_event *event = *address;
+
+  *address = NULL;
+  if (event == NULL)
+    return;
+  if (cudaEventDestroy (event->event) != cudaSuccess)
+    cudaGetLastError ();
+  free (event);
+}
+
+static pp_status
+record (pp_stream *stream, pp_event *event, pp_error *error)
+{
+  return pp_cuda_check (stream->context,
+      cudaEventRecord (event->event, stream->stream), "cudaEventRecord", error);
+}
+
+static pp_status
+stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
+{
+  return pp_cuda_check (stream->context,
+      cudaStreamWaitEvent (stream->stream, event->event, 0),
+      "cudaStreamWaitEvent", error);
+}
+
+static pp_status
+stream_sync (pp_stream *stream, pp_error *error)
+{
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const pp_status status = pp_cuda_check (stream->context,
+      cudaStreamSynchronize (stream->stream), "cudaStreamSynchronize", error);
+  pp_exit_gate_leave ();
+  return status;
+}
+
+static pp_status
+event_query (pp_event *event, bool *passed, pp_error *error)
+{
+  pp_status status = PP_OK;
+
+  *passed = false;
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const cudaError_t code = cudaEventQuery (event->event);
+  if (code == cudaErrorNotReady) {
+    cudaGetLastError (); /* it counts as an error there */
+  } else {
+    *passed = code == cudaSuccess;
+    status = pp_cuda_check (event->context, code, "cudaEventQuery", error);
+  }
+  pp_exit_gate_leave ();
+  return status;
+}
+
+static double
+now (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec * 1e6 + (double) time.tv_nsec / 1e3;
+}
+
+/* Neither of the runtime's own waits fits. cudaEventSynchronize spins: 64
+ * elements, each with a thread that waits all the time, would take 64 cores.
+ * Blocking events put an interrupt behind every stage of every frame and wake
+ * up tens of microseconds late, as long as half a frame's way.
+ *
+ * So: polling, with pauses. Each look takes locks of the driver that whoever
+ * queues the next frame needs too; looks without pause from eight elements left
+ * one sixth of the rate of one. A frame that is alone is looked at as often as
+ * its latency wants. Where others are under way, being late costs nothing, and
+ * all elements together look as often as one. */
+static pp_status
+event_wait (pp_event *event, bool alone, pp_error *error)
+{
+  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
+  const double start = now ();
+
+  for (;;) {
+    bool passed;
+    const pp_status status = event_query (event, &passed, error);
+    if (status != PP_OK || passed)
+      return status;
+
+    const double looked = now (), waited = looked - start;
+    double pause = least;
+    if (waited > LONG_WAIT && pause < waited / LONG_WAIT_PART)
+      pause = waited / LONG_WAIT_PART;
+    if (pause > LONGEST_PAUSE)
+      pause = LONGEST_PAUSE;
+    if (pause >= WORTH_SLEEPING) {
+      const struct timespec time = { .tv_nsec = (long) (pause * 1e3) };
+      nanosleep (&time, NULL);
+      continue;
+    }
+    do
+      sched_yield ();
+    while (now () - looked < pause);
+  }
+}
+
+static pp_status
+event_elapsed (
+    pp_event *from, pp_event *to, double *microseconds, pp_error *error)
+{
+  float milliseconds = 0;
+
+  if (!pp_exit_gate_enter ())
+    return pp_cuda_fail_ending (error);
+  const pp_status status = pp_cuda_check (from->context,
+      cudaEventElapsedTime (&milliseconds, from->event, to->event),
+      "cudaEventElapsedTime", error);
+  pp_exit_gate_leave ();
+  *microseconds = (double) milliseconds * 1e3;
+  return status;
+}
+
+/* The same bytes in fewer, longer rows: where rows follow each other without a
+ * gap on both sides, a box is one row; where boxes are one row, they are the
+ * rows of one box, which may in turn have no gaps. */
+static pp_copy
+join_rows (const pp_copy *copy)
+{
+  pp_copy joined = *copy;
+
+  for (int pass = 0; pass < 2; pass++) {
+    if (joined.from_row == joined.width && joined.to_row == joined.width) {
+      joined.width *= joined.rows;
+      joined.rows = 1;
+    }
+    if (joined.rows == 1) {
+      joined.rows = joined.boxes;
+      joined.from_row = joined.from_box;
+      joined.to_row = joined.to_box;
+      joined.boxes = 1;
+    }
+  }
+  return joined;
+}
+
+static pp_status
+fail_copy (const pp_context *context, const pp_copy *copy, cudaError_t code,
+    const char *call, pp_error *error)
+{
+  return pp_fail (error, PP_DEVICE_FAILED,
+      "%s of %zu rows of %zu bytes %s device %d (%s): %s", call,
+      copy->rows * copy->boxes, copy->width, copy->up ? "to" : "from",
+      context->index, context->name, pp_cuda_reason (code));
+}
+
+static cudaError_t
+copy_boxes (
+    const pp_stream *stream, const pp_copy *copy, enum cudaMemcpyKind kind)
+{
+  const struct cudaMemcpy3DParms parameters = {
+    .srcPtr = { .ptr = (void *) copy->from,
+        .pitch = copy->from_row,
+        .xsize = copy->width,
+        .ysize = copy->from_box / copy->from_row },
+    .dstPtr = { .ptr = copy->to,
+        .pitch = copy->to_row,
+        .xsize = copy->width,
+        .ysize = copy->to_box / copy->to_row },
+    .extent = { copy->width, copy->rows, copy->boxes },
+    .kind = kind
+  };
+
+  return cudaMemcpy3DAsync (&parameters, stream->stream);
+}
+
+static pp_status
+copy (pp_stream *stream, const pp_copy *wanted, pp_error *error)
+{
+  const pp_copy copy = join_rows (wanted);
+  const enum cudaMemcpyKind kind =
+      copy.up ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+  const char *call;
+  cudaError_t code;
+
+  if (copy.boxes > 1) {
+    call = "cudaMemcpy3DAsync";
+    code = copy_boxes (stream, &copy, kind);
+  } else if (copy.rows > 1) {
+    call = "cudaMemcpy2DAsync";
+    code = cudaMemcpy2DAsync (copy.to, copy.to_row, copy.from, copy.from_row,
+        copy.width, copy.rows, kind, stream->stream);
+  } else {
+    call = "cudaMemcpyAsync";
+    code =
+        cudaMemcpyAsync (copy.to, copy.from, copy.width, kind, stream->stream);
+  }
+  if (code == cudaSuccess)
+    return PP_OK;
+  return fail_copy (stream->context, wanted, code, call, error);
+}
+
+static pp_status
+gather (pp_stream *stream, const pp_gather *planes, pp_error *error)
+{
+  return pp_cuda_check (stream->context,
+      pp_cuda_gather (planes, stream->stream),
+      "launching the kernel that gathers rows", error);
+}
+
+static pp_status
+launch (pp_stream *stream, const pp_launch *job, pp_error *error)
+{
+  const pp_context *context = stream->context;
+  pp_launch taps = *job;
+  cudaError_t code = cudaSuccess;
+
+  if (job->plan->median.size > 0) {
+    code = pp_cuda_median (job, stream->stream);
+    for (int p = 0; p < PP_MAX_PLANES; p++) {
+      taps.source.plane[p] = job->medians.plane[p];
+      taps.source.stride[p] = job->medians.stride[p];
+    }
+  }
+  if (code == cudaSuccess)
+    code = pp_cuda_launch (&taps, context->multiprocessors, stream->stream);
+  if (code == cudaSuccess)
+    return PP_OK;
+  return pp_fail (error, PP_DEVICE_FAILED,
+      "launching the kernel for %d x %d outputs on device %d (%s): %s",
+      job->plan->numbers.content_width, job->plan->numbers.content_height,
+      context->index, context->name, pp_cuda_reason (code));
+}
+
+const pp_backend pp_backend_cuda = {
+  .id = PP_BACKEND_CUDA,
+  .name = "cuda",
+  .unified = false,
+  .open = pp_cuda_open,
+  .close = pp_cuda_close,
+  .describe = pp_cuda_describe,
+  .enter = pp_cuda_enter,
+  .leave = pp_cuda_leave,
+  .attach = pp_cuda_attach,
+  .detach = pp_cuda_detach,
+  .host_alloc = pp_cuda_host_alloc,
+  .host_free = pp_cuda_host_free,
+  .device_alloc = pp_cuda_device_alloc,
+  .device_free = pp_cuda_device_free,
+  .prepare = prepare,
+  .stream_create = stream_create,
+  .stream_destroy = stream_destroy,
+  .event_create = event_create,
+  .event_destroy = event_destroy,
+  .copy = copy,
+  .gather = gather,
+  .launch = launch,
+  .record = record,
+  .stream_wait = stream_wait,
+  .stream_sync = stream_sync,
+  .event_wait = event_wait,
+  .event_query = event_query,
+  .event_elapsed = event_elapsed,
+};

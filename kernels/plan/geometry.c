@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * How the picture is fitted into the tensor. The integers are those of the
+ * libraries that people train with; tests/golden/ has tables of them.
+ */
+#include "parts.h"
+
+#include <math.h>
+
+#include "kernels/engine/backend.h"
+
+/* Largest side that is resized to before the crop, and after it for the side
+ * that the crop cuts: with them neither the products here nor the positions in
+ * taps.c overflow. */
+#define MAX_TARGET (4 * PP_MAX_SIZE)
+#define MAX_RESIZED (1 << 30)
+
+typedef struct size {
+  int64_t width, height;
+} size;
+
+/* The picture to be fitted, its pixels width_unit / height_unit wide. */
+struct picture {
+  int64_t width, height;
+  int64_t width_unit, height_unit;
+};
+
+static size
+fit_stretch (size target, const struct picture *picture)
+{
+  (void) picture;
+  return target;
+}
+
+static int64_t
+at_least (int64_t value, int64_t least)
+{
+  return value > least ? value : least;
+}
+
+static int64_t
+at_most (int64_t value, int64_t most)
+{
+  return value < most ? value : most;
+}
+
+/* Ultralytics' LetterBox. In double as it computes them, since a product that
+ * is half an integer there need not be one in rationals. */
+static size
+fit_letterbox (size target, const struct picture *picture)
+{
+  const double width = (double) (picture->width * picture->width_unit) /
+      (double) picture->height_unit;
+  const double height = (double) picture->height;
+  const double ratio = fmin (target.height / height, target.width / width);
+
+  /* llrint: half to even, as Python's round */
+  return (size){
+    .width = at_most (at_least (llrint (width * ratio), 1), target.width),
+    .height = at_most (at_least (llrint (height * ratio), 1), target.height),
+  };
+}
+
+/* torchvision's Resize: one side to its target, the other at least. A product
+ * of a target (2^17), a side (2^15) and a unit (2^31) has at most 63 bits. */
+static size
+fit_crop (size target, const struct picture *picture)
+{
+  const uint64_t width = picture->width * picture->width_unit;
+  const uint64_t height = picture->height * picture->height_unit;
+  const uint64_t by_width = target.width * height;
+  const uint64_t by_height = target.height * width;
+
+  if (by_width >= by_height)
+    return (size){ target.width, (int64_t) (by_width / width) };
+  return (size){ (int64_t) (by_height / height), target.height };
+}
+
+static size (*const fits[]) (size target, const struct picture *picture) = {
+  [PP_FIT_STRETCH] = fit_stretch,
+  [PP_FIT_LETTERBOX] = fit_letterbox,
+  [PP_FIT_CROP] = fit_crop,
+};
+
+/* What the picture is resized to, before what is too much is cropped. */
+static pp_status
+make_target (const pp_spec *spec, size *target, pp_error *error)
+{
+  const int shorter = spec->width < spec->height ? spec->width : spec->height;
+  double width = spec->width, height = spec->height;
+
+  if (spec->resize != 0) {
+    width = (double) ((int64_t) spec->width * spec->resize / shorter);
+    height = (double) ((int64_t) spec->height * spec->resize / shorter);
+  } else if (spec->crop_fraction != 0) {
+    /* timm's. The millionth is for quotients meant to be whole. */
+    width = floor (spec->width / spec->crop_fraction + 1e-6);
+    height = floor (spec->height / spec->crop_fraction + 1e-6);
+  }
+  if (width > MAX_TARGET || height > MAX_TARGET)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "resize is %d and crop-fraction is %g, a size of %gx%g before the "
+        "crop, must be at most %d",
+        spec->resize, spec->crop_fraction, width, height, MAX_TARGET);
+  *target = (size){ (int64_t) width, (int64_t) height };
+  return PP_OK;
+}
+
+/* Where a side of the resized picture starts in the tensor. */
+static int
+place (int available, int64_t resized, pp_align align)
+{
+  const int64_t rest = available - resized;
+
+  if (rest >= 0) /* round (rest / 2 - 0.1), LetterBox' own, for centre */
+    return align == PP_ALIGN_TOP_LEFT ? 0 : (int) (rest / 2);
+
+  /* round-half-even (excess / 2), CenterCrop's: a whole half up if that makes
+   * the number even. */
+  const int64_t half = -rest / 2;
+
+  return (int) -(half + (-rest & half & 1));
+}
+
+/* Maps the tensor's coordinates to the frame's. */
+static void
+make_matrix (pp_geometry *geometry)
+{
+  const pp_rect *s = &geometry->source, *t = &geometry->target;
+  const int64_t x = (int64_t) s->x * t->width - (int64_t) t->x * s->width;
+  const int64_t y = (int64_t) s->y * t->height - (int64_t) t->y * s->height;
+  double *m = geometry->matrix;
+
+  m[0] = (double) s->width / t->width;
+  m[1] = 0;
+  m[2] = (double) x / t->width;
+  m[3] = 0;
+  m[4] = (double) s->height / t->height;
+  m[5] = (double) y / t->height;
+}
+
+pp_status
+pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
+    const pp_format *format, const pp_rect *source, pp_error *error)
+{
+  const bool square = spec->ignore_pixel_aspect_ratio;
+  const struct picture picture = { source->width, source->height,
+    square ? 1 : format->par_n, square ? 1 : format->par_d };
+  size target;
+  const pp_status status = make_target (spec, &target, error);
+
+  if (status != PP_OK)
+    return status;
+
+  const size resized = fits[spec->fit](target, &picture);
+
+  if (resized.width > MAX_RESIZED || resized.height > MAX_RESIZED)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "source is %dx%d with a pixel aspect ratio of %d/%d, resized to "
+        "%lldx%lld before the crop, must be at most %d",
+        source->width, source->height, format->par_n, format->par_d,
+        (long long) resized.width, (long long) resized.height, MAX_RESIZED);
+  geometry->source = *source;
+  geometry->target = (pp_rect){
+    .x = place (spec->width, resized.width, spec->pad_align),
+    .y = place (spec->height, resized.height, spec->pad_align),
+    .width = (int) resized.width,
+    .height = (int) resized.height,
+  };
+  make_matrix (geometry);
+  return PP_OK;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Spec + format + source rectangle -> plan. The parts are decided elsewhere
+ * (geometry.c, colour.c, output.c, taps.c, mediangroups.c, rows.c) and put
+ * together here.
+ */
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/engine/backend.h"
+#include "parts.h"
+#include "taps.h"
+
+/* Samples [first, first + count) of a component, counted from the frame's
+ * first: what the taps of one axis reach. */
+struct span {
+  int first, count;
+};
+
+/* The spans of x[] and y[] in pp_numbers. */
+struct reach {
+  struct span x[2], y[2];
+};
+
+static struct span
+reach_of (const pp_taps *taps, const pp_axis_geometry *geometry)
+{
+  int first = taps->first[0], last = first;
+
+  for (int i = 1; i < taps->n_out; i++) {
+    first = taps->first[i] < first ? taps->first[i] : first;
+    last = taps->first[i] > last ? taps->first[i] : last;
+  }
+  return (struct span){ (geometry->start >> geometry->sub) + first,
+    last - first + taps->n_taps };
+}
+
+/* What is read where each sample of span becomes a median first: as far as the
+ * rectangle goes, whose edges are the borders. */
+static struct span
+span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
+    const struct span span)
+{
+  const int radius =
+      spec->denoise == PP_DENOISE_MEDIAN ? spec->denoise_size / 2 : 0;
+  const int start = geometry->start >> geometry->sub;
+  const int end = start + pp_axis_samples (geometry);
+  const int first = span.first - radius;
+  const int behind = span.first + span.count + radius;
+  const int first_inside = first > start ? first : start;
+
+  return (struct span){ first_inside,
+    (behind < end ? behind : end) - first_inside };
+}
+
+/* Appends a table to the plan's arrays. Its indexes count from the first sample
+ * that it reaches, so that no other is ever moved. */
+static bool
+add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
+    pp_axis *axis, struct span *span)
+{
+  pp_taps taps;
+
+  if (!pp_taps_init (&taps, spec, geometry))
+    return false;
+  *span = span_of_medians (spec, geometry, reach_of (&taps, geometry));
+
+  const size_t n_index = taps.n_out;
+  const size_t n_weight = n_index * taps.n_taps;
+  const int base = span->first - (geometry->start >> geometry->sub);
+  int32_t *index =
+      realloc (plan->index, (plan->n_index + n_index) * sizeof *index);
+  float *weight = NULL;
+
+  if (index) {
+    plan->index = index;
+    weight =
+        realloc (plan->weight, (plan->n_weight + n_weight) * sizeof *weight);
+  }
+  if (weight) {
+    plan->weight = weight;
+    *axis = (pp_axis){ taps.n_out, taps.n_taps, (int32_t) plan->n_index,
+      (int32_t) plan->n_weight };
+    for (size_t i = 0; i < n_index; i++)
+      index[plan->n_index + i] = taps.first[i] - base;
+    memcpy (weight + plan->n_weight, taps.weight, n_weight * sizeof *weight);
+    plan->n_index += n_index;
+    plan->n_weight += n_weight;
+  }
+  pp_taps_clear (&taps);
+  return weight != NULL;
+}
+
+/* The content: what the resized picture covers of the tensor. */
+static void
+set_content (pp_numbers *numbers, const pp_rect *target)
+{
+  const int x = target->x > 0 ? target->x : 0;
+  const int y = target->y > 0 ? target->y : 0;
+  const int right = target->x + target->width;
+  const int bottom = target->y + target->height;
+
+  numbers->content_x = x;
+  numbers->content_y = y;
+  numbers->content_width =
+      (right < numbers->width ? right : numbers->width) - x;
+  numbers->content_height =
+      (bottom < numbers->height ? bottom : numbers->height) - y;
+}
+
+/* Tables of both axes: for full size, and for chroma where it is subsampled. */
+static bool
+make_tables (pp_plan *plan, const pp_spec *spec, const pp_format *format,
+    struct reach *reach)
+{
+  const pp_component *chroma = &format->component[format->n_components - 1];
+  const pp_rect *s = &plan->geometry.source, *t = &plan->geometry.target;
+  pp_numbers *n = &plan->numbers;
+
+  for (int k = 0; k < 2; k++) {
+    const int sub_x = k == 0 ? 0 : chroma->sub_x;
+    const int sub_y = k == 0 ? 0 : chroma->sub_y;
+    const pp_axis_geometry x = { s->x, s->width, t->width, n->content_x - t->x,
+      n->content_width, sub_x, format->cosited_x };
+    const pp_axis_geometry y = { s->y, s->height, t->height,
+      n->content_y - t->y, n->content_height, sub_y, format->cosited_y };
+
+    if (k > 0 && sub_x == 0) {
+      n->x[k] = n->x[0];
+      reach->x[k] = reach->x[0];
+    } else if (!add_axis (plan, spec, &x, &n->x[k], &reach->x[k])) {
+      return false;
+    }
+    if (k > 0 && sub_y == 0) {
+      n->y[k] = n->y[0];
+      reach->y[k] = reach->y[0];
+    } else if (!add_axis (plan, spec, &y, &n->y[k], &reach->y[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static pp_rect
+unite (pp_rect a, pp_rect b)
+{
+  if (a.height == 0)
+    return b;
+
+  const int x = a.x < b.x ? a.x : b.x, y = a.y < b.y ? a.y : b.y;
+  const int a_right = a.x + a.width, b_right = b.x + b.width;
+  const int a_bottom = a.y + a.height, b_bottom = b.y + b.height;
+
+  return (pp_rect){ x, y, (a_right > b_right ? a_right : b_right) - x,
+    (a_bottom > b_bottom ? a_bottom : b_bottom) - y };
+}
+
+/* Where the components' samples are in their planes, and what of each plane
+ * they need together. */
+static void
+place_components (
+    pp_plan *plan, const pp_format *format, const struct reach *reach)
+{
+  pp_numbers *n = &plan->numbers;
+  pp_rect needed[PP_MAX_COMPONENTS]; /* bytes and rows of the plane */
+
+  n->n_components = format->n_components;
+  n->sample_bytes = format->sample_bytes;
+  n->big_endian = format->big_endian;
+  for (int i = 0; i < n->n_components; i++) {
+    const pp_component *c = &format->component[i];
+    const int axes = c->sub_x > 0 || c->sub_y > 0;
+    const struct span x = reach->x[axes], y = reach->y[axes];
+
+    needed[i] = (pp_rect){
+      .x = c->offset + x.first * c->pixel_stride,
+      .y = y.first,
+      .width = (x.count - 1) * c->pixel_stride + format->sample_bytes,
+      .height = y.count,
+    };
+    plan->extent[c->plane] = unite (plan->extent[c->plane], needed[i]);
+    n->source[i] = (pp_source){
+      .plane = c->plane,
+      .pixel_stride = c->pixel_stride,
+      .axes = axes,
+      .columns = x.count,
+      .rows = y.count,
+      .shift = c->shift,
+      .mask = (1 << c->depth) - 1,
+    };
+  }
+  for (int i = 0; i < n->n_components; i++) {
+    const pp_rect *extent = &plan->extent[n->source[i].plane];
+
+    n->source[i].first_byte = needed[i].x - extent->x;
+    n->source[i].first_row = needed[i].y - extent->y;
+  }
+}
+
+/* Whether the tables tell everything that is read. */
+static bool
+denoise_is_in_taps (pp_denoise denoise)
+{
+  return denoise == PP_DENOISE_NONE || denoise == PP_DENOISE_GAUSSIAN;
+}
+
+static int32_t
+widest_span (const pp_plan *plan, const pp_axis *axis, int columns)
+{
+  const int32_t *first = plan->index + axis->first;
+  int32_t widest = 0;
+
+  for (int start = 0; start < axis->n_out; start += columns) {
+    int32_t low = first[start], high = low;
+
+    for (int x = start + 1; x < start + columns && x < axis->n_out; x++) {
+      low = first[x] < low ? first[x] : low;
+      high = first[x] > high ? first[x] : high;
+    }
+    widest = high - low > widest ? high - low : widest;
+  }
+  return widest + axis->n_taps;
+}
+
+static void
+measure_spans (pp_plan *plan)
+{
+  for (int a = 0; a < 2; a++)
+    for (int i = 0; i < PP_N_SPANS; i++)
+      plan->span[a][i] = widest_span (
+          plan, &plan->numbers.x[a], 1 << (PP_LOG2_LEAST_SPAN + i));
+}
+
+/* Fills a zeroed plan. */
+static pp_status
+fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
+    const pp_rect *source, pp_error *error)
+{
+  static uint64_t last_id;
+  pp_numbers *n = &plan->numbers;
+  struct reach reach;
+  pp_status status =
+      pp_geometry_init (&plan->geometry, spec, format, source, error);
+
+  if (status == PP_OK)
+    status = pp_colour_init (n, format, spec->channels, error);
+  if (status == PP_OK)
+    status = pp_output_init (n, spec, error);
+  if (status != PP_OK)
+    return status;
+  set_content (n, &plan->geometry.target);
+  if (!make_tables (plan, spec, format, &reach))
+    return pp_fail (error, PP_NO_MEMORY,
+        "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
+        spec->height, source->width, source->height);
+  measure_spans (plan);
+  place_components (plan, format, &reach);
+  if (spec->denoise == PP_DENOISE_MEDIAN)
+    pp_median_groups_init (&plan->median, n, spec->denoise_size);
+  plan->all_rows = !denoise_is_in_taps (spec->denoise);
+  if (!pp_rows_init (plan))
+    return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
+        source->width, source->height);
+  pp_bands_init (plan);
+  plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
+  plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
+      (size_t) n->width * (size_t) n->height;
+  return PP_OK;
+}
+
+pp_plan *
+pp_plan_new (const pp_spec *spec, const pp_format *format,
+    const pp_rect *source, pp_error *error)
+{
+  const pp_rect whole = { 0, 0, format->width, format->height };
+
+  if (!source)
+    source = &whole;
+  if (pp_spec_check (spec, error) != PP_OK ||
+      pp_format_check (format, error) != PP_OK ||
+      pp_source_check (source, format, error) != PP_OK)
+    return NULL;
+
+  pp_plan *plan = calloc (1, sizeof *plan);
+
+  if (!plan) {
+    pp_fail_memory (error, "calloc", sizeof *plan);
+    return NULL;
+  }
+  plan->references = 1;
+  if (fill_plan (plan, spec, format, source, error) != PP_OK)
+    pp_plan_unref (&plan);
+  return plan;
+}
+
+pp_plan *
+pp_plan_ref (pp_plan *plan)
+{
+  __atomic_fetch_add (&plan->references, 1, __ATOMIC_RELAXED);
+  return plan;
+}
+
+void
+pp_plan_unref (pp_plan **plan)
+{
+  pp_plan *mine = *plan;
+
+  *plan = NULL;
+  if (!mine || __atomic_sub_fetch (&mine->references, 1, __ATOMIC_ACQ_REL) > 0)
+    return;
+  free (mine->index);
+  free (mine->weight);
+  free (mine->device_index);
+  free (mine);
+}
+
+void
+pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry)
+{
+  *geometry = plan->geometry;
+}
+
+size_t
+pp_plan_tensor_size (const pp_plan *plan)
+{
+  return plan->tensor_size;
+}
+
+pp_rect
+pp_plan_plane_extent (const pp_plan *plan, int plane)
+{
+  if (plane < 0 || plane >= PP_MAX_PLANES)
+    return (pp_rect){ 0 };
+  return plan->extent[plane];
+}
+
+pp_view
+pp_plan_crop_view (const pp_plan *plan, const pp_view *frame)
+{
+  pp_view view = { 0 };
+
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const pp_rect *extent = &plan->extent[p];
+
+    if (extent->height == 0)
+      continue;
+    view.stride[p] = frame->stride[p];
+    view.plane[p] = frame->plane[p] + extent->y * frame->stride[p] + extent->x;
+  }
+  return view;
+}

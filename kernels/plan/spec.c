@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The spec's defaults, and every "must" of what pp_plan_new is given.
+ */
+#include "parts.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/engine/backend.h"
+
+#define LENGTH(array) (sizeof (array) / sizeof *(array))
+
+/* Most bytes from one sample to the next, and to a row's first sample. The
+ * widest that a format needs is 8; with these no offset in a row overflows. */
+#define MAX_PIXEL_STRIDE 64
+#define MAX_OFFSET 4096
+
+typedef struct int_field {
+  const char *name;
+  int value, lowest, highest;
+} int_field;
+
+typedef struct real_field {
+  const char *name;
+  double value, lowest, highest; /* -DBL_MAX, DBL_MAX: any finite number */
+} real_field;
+
+void
+pp_spec_init (pp_spec *spec)
+{
+  *spec = (pp_spec){
+    .layout = PP_LAYOUT_NCHW,
+    .type = PP_TYPE_FLOAT32,
+    .channels = PP_CHANNELS_RGB,
+    .fit = PP_FIT_STRETCH,
+    .pad_align = PP_ALIGN_CENTER,
+    .method = PP_METHOD_BILINEAR,
+    .denoise = PP_DENOISE_NONE,
+    .denoise_size = 3,
+    .scale = 1. / 255,
+    .std = { 1, 1, 1 },
+    .pad_value = { 114, 114, 114 },
+  };
+}
+
+/* prefix and name together name the field. */
+static pp_status
+check_ints (const char *prefix, const int_field *fields, size_t n_fields,
+    pp_error *error)
+{
+  for (const int_field *f = fields; f < fields + n_fields; f++)
+    if (f->value < f->lowest || f->value > f->highest)
+      return pp_fail (error, PP_BAD_ARGUMENT, "%s%s is %d, must be %d to %d",
+          prefix, f->name, f->value, f->lowest, f->highest);
+  return PP_OK;
+}
+
+/* NaN fails every comparison. */
+static pp_status
+check_reals (const real_field *fields, size_t n_fields, pp_error *error)
+{
+  for (const real_field *f = fields; f < fields + n_fields; f++) {
+    if (f->value >= f->lowest && f->value <= f->highest)
+      continue;
+    if (f->highest < DBL_MAX)
+      return pp_fail (error, PP_BAD_ARGUMENT, "%s is %g, must be %g to %g",
+          f->name, f->value, f->lowest, f->highest);
+    if (f->lowest > -DBL_MAX)
+      return pp_fail (error, PP_BAD_ARGUMENT,
+          "%s is %g, must be at least %g and finite", f->name, f->value,
+          f->lowest);
+    return pp_fail (
+        error, PP_BAD_ARGUMENT, "%s is %g, must be finite", f->name, f->value);
+  }
+  return PP_OK;
+}
+
+static pp_status
+check_channel_values (const pp_spec *spec, pp_error *error)
+{
+  for (int c = 0; c < PP_MAX_CHANNELS; c++) {
+    char mean[16], std[16], pad_value[16];
+
+    snprintf (mean, sizeof mean, "mean[%d]", c);
+    snprintf (std, sizeof std, "std[%d]", c);
+    snprintf (pad_value, sizeof pad_value, "pad-value[%d]", c);
+
+    const real_field fields[] = {
+      { mean, spec->mean[c], -DBL_MAX, DBL_MAX },
+      { std, spec->std[c], -DBL_MAX, DBL_MAX },
+      { pad_value, spec->pad_value[c], 0, 255 },
+    };
+    const pp_status status = check_reals (fields, LENGTH (fields), error);
+
+    if (status != PP_OK)
+      return status;
+    if (spec->std[c] == 0)
+      return pp_fail (error, PP_BAD_ARGUMENT, "%s is 0, must not be 0", std);
+  }
+  return PP_OK;
+}
+
+/* How far the picture is resized before it is cropped. */
+static pp_status
+check_crop (const pp_spec *spec, pp_error *error)
+{
+  const int shorter = spec->width < spec->height ? spec->width : spec->height;
+  const double fraction = spec->crop_fraction;
+
+  if (spec->fit == PP_FIT_LETTERBOX && spec->resize != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "resize is %d, must not be set with fit=letterbox", spec->resize);
+  if (spec->fit == PP_FIT_LETTERBOX && fraction != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "crop-fraction is %g, must not be set with fit=letterbox", fraction);
+  if (spec->resize != 0 && spec->resize < shorter)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "resize is %d, must be at least the smaller of width and height, %d",
+        spec->resize, shorter);
+  if (spec->resize > PP_MAX_SIZE)
+    return pp_fail (error, PP_BAD_ARGUMENT, "resize is %d, must be at most %d",
+        spec->resize, PP_MAX_SIZE);
+  if (fraction != 0 && !(fraction > 0 && fraction <= 1))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "crop-fraction is %g, must be over 0 and at most 1", fraction);
+  if (spec->resize != 0 && fraction != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "resize is %d and crop-fraction is %g, only one can be set",
+        spec->resize, fraction);
+  return PP_OK;
+}
+
+static pp_status
+check_denoise_size (const pp_spec *spec, pp_error *error)
+{
+  static const struct {
+    int largest;
+    const char *rule;
+  } denoises[] = {
+    [PP_DENOISE_GAUSSIAN] = { 7, "3, 5 or 7 with denoise=gaussian" },
+    [PP_DENOISE_MEDIAN] = { 5, "3 or 5 with denoise=median" },
+  };
+  const int size = spec->denoise_size;
+
+  if (spec->denoise == PP_DENOISE_NONE ||
+      (size >= 3 && size <= denoises[spec->denoise].largest && size % 2 == 1))
+    return PP_OK;
+  return pp_fail (error, PP_BAD_ARGUMENT, "denoise-size is %d, must be %s",
+      size, denoises[spec->denoise].rule);
+}
+
+pp_status
+pp_spec_check (const pp_spec *spec, pp_error *error)
+{
+  const int_field ints[] = {
+    { "width", spec->width, 1, PP_MAX_SIZE },
+    { "height", spec->height, 1, PP_MAX_SIZE },
+    { "layout", (int) spec->layout, 0, PP_LAYOUT_NHWC },
+    { "type", (int) spec->type, 0, PP_TYPE_INT8 },
+    { "channels", (int) spec->channels, 0, PP_CHANNELS_GRAY },
+    { "fit", (int) spec->fit, 0, PP_FIT_CROP },
+    { "pad-align", (int) spec->pad_align, 0, PP_ALIGN_TOP_LEFT },
+    { "method", (int) spec->method, 0, PP_METHOD_AREA },
+    { "denoise", (int) spec->denoise, 0, PP_DENOISE_MEDIAN },
+  };
+  const real_field reals[] = {
+    { "denoise-sigma", spec->denoise_sigma, 0, DBL_MAX },
+    { "scale", spec->scale, -DBL_MAX, DBL_MAX },
+    { "quant-scale", spec->quant_scale, 0, DBL_MAX },
+  };
+  pp_status status = check_ints ("", ints, LENGTH (ints), error);
+
+  if (status == PP_OK)
+    status = check_reals (reals, LENGTH (reals), error);
+  if (status == PP_OK)
+    status = check_channel_values (spec, error);
+  if (status == PP_OK)
+    status = check_crop (spec, error);
+  if (status == PP_OK)
+    status = check_denoise_size (spec, error);
+  return status;
+}
+
+/* The tap tables know one subsampling, that of the chroma planes. */
+static pp_status
+check_subsampling (const pp_format *format, int c, pp_error *error)
+{
+  const pp_component *here = &format->component[c];
+  const bool chroma = format->model == PP_MODEL_YUV && c > 0;
+  const int sub_x = chroma ? format->component[1].sub_x : 0;
+  const int sub_y = chroma ? format->component[1].sub_y : 0;
+
+  if (here->sub_x == sub_x && here->sub_y == sub_y)
+    return PP_OK;
+  return pp_fail (error, PP_BAD_ARGUMENT,
+      "format.component[%d].sub_x is %d and sub_y is %d, must be %d and %d", c,
+      here->sub_x, here->sub_y, sub_x, sub_y);
+}
+
+static pp_status
+check_component (const pp_format *format, int c, pp_error *error)
+{
+  const pp_component *here = &format->component[c];
+  const int bits = 8 * format->sample_bytes;
+  const int_field fields[] = {
+    { "plane", here->plane, 0, PP_MAX_PLANES - 1 },
+    { "offset", here->offset, 0, MAX_OFFSET },
+    { "pixel_stride", here->pixel_stride, format->sample_bytes,
+        MAX_PIXEL_STRIDE },
+    { "sub_x", here->sub_x, 0, 2 },
+    { "sub_y", here->sub_y, 0, 2 },
+    /* Kernels take 1-byte samples as they are. */
+    { "depth", here->depth, format->sample_bytes == 1 ? 8 : 1, bits },
+  };
+  char prefix[32];
+
+  snprintf (prefix, sizeof prefix, "format.component[%d].", c);
+
+  pp_status status = check_ints (prefix, fields, LENGTH (fields), error);
+
+  /* A depth that is none has no room left to count. */
+  if (status == PP_OK)
+    status = check_ints (prefix,
+        &(int_field){ "shift", here->shift, 0, bits - here->depth }, 1, error);
+  if (status != PP_OK)
+    return status;
+  if (here->offset % format->sample_bytes != 0 ||
+      here->pixel_stride % format->sample_bytes != 0)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "%soffset is %d and pixel_stride is %d, must be multiples of "
+        "sample_bytes, %d",
+        prefix, here->offset, here->pixel_stride, format->sample_bytes);
+  if (format->scale[c] < 1)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "format.scale[%d] is %d, must be at least 1", c, format->scale[c]);
+  return check_subsampling (format, c, error);
+}
+
+static int
+greatest_common_divisor (int a, int b)
+{
+  return b == 0 ? a : greatest_common_divisor (b, a % b);
+}
+
+/* The byte behind the component's last sample in a row. */
+static int
+end_of_row (const pp_format *format, const pp_component *c)
+{
+  return c->offset + ((format->width - 1) >> c->sub_x) * c->pixel_stride +
+      format->sample_bytes;
+}
+
+/* Whether two components have bytes of a row in common. Where both are all along
+ * the row, samples that are not apart by their strides' common divisor meet. */
+static bool
+overlap (const pp_format *format, const pp_component *a, const pp_component *b)
+{
+  const int period = greatest_common_divisor (a->pixel_stride, b->pixel_stride);
+  const int apart = abs (a->offset - b->offset) % period;
+
+  return a->plane == b->plane && a->offset < end_of_row (format, b) &&
+      b->offset < end_of_row (format, a) &&
+      (apart < format->sample_bytes || period - apart < format->sample_bytes);
+}
+
+/* A median is written where its sample was, so a sample can only be one
+ * component's; but several may be the same throughout. */
+static pp_status
+check_overlap (const pp_format *format, pp_error *error)
+{
+  for (int a = 0; a < format->n_components; a++)
+    for (int b = a + 1; b < format->n_components; b++) {
+      const pp_component *one = &format->component[a];
+      const pp_component *other = &format->component[b];
+
+      if (memcmp (one, other, sizeof *one) != 0 && overlap (format, one, other))
+        return pp_fail (error, PP_BAD_ARGUMENT,
+            "format.component[%d].offset is %d and component[%d].offset is "
+            "%d, must not have bytes of plane %d in common",
+            a, one->offset, b, other->offset, one->plane);
+    }
+  return PP_OK;
+}
+
+pp_status
+pp_format_check (const pp_format *format, pp_error *error)
+{
+  const int components = format->model == PP_MODEL_GRAY ? 1 : 3;
+  const int_field fields[] = {
+    { "model", (int) format->model, 0, PP_MODEL_GRAY },
+    { "width", format->width, 1, PP_MAX_SIZE },
+    { "height", format->height, 1, PP_MAX_SIZE },
+    { "par_n", format->par_n, 1, INT32_MAX },
+    { "par_d", format->par_d, 1, INT32_MAX },
+    { "n_components", format->n_components, components, components },
+    { "sample_bytes", format->sample_bytes, 1, 2 },
+  };
+  pp_status status = check_ints ("format.", fields, LENGTH (fields), error);
+
+  for (int c = 0; status == PP_OK && c < format->n_components; c++)
+    status = check_component (format, c, error);
+  if (status == PP_OK)
+    status = check_overlap (format, error);
+  if (status != PP_OK || format->model != PP_MODEL_YUV)
+    return status;
+  if (!(format->kr > 0 && format->kb > 0 && format->kr + format->kb < 1))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "format.kr is %g and kb is %g, must be over 0 and below 1 together",
+        format->kr, format->kb);
+  return PP_OK;
+}
+
+pp_status
+pp_source_check (
+    const pp_rect *source, const pp_format *format, pp_error *error)
+{
+  const pp_rect *s = source;
+
+  /* Sizes first: then no difference overflows. */
+  if (s->width >= 1 && s->width <= format->width && s->height >= 1 &&
+      s->height <= format->height && s->x >= 0 && s->y >= 0 &&
+      s->x <= format->width - s->width && s->y <= format->height - s->height)
+    return PP_OK;
+  return pp_fail (error, PP_BAD_ARGUMENT,
+      "source is %dx%d at %d,%d, must have pixels and lie in the frame, %dx%d",
+      s->width, s->height, s->x, s->y, format->width, format->height);
+}

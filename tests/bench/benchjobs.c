@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "benchjobs.h"
+
+#include <stdlib.h>
+
+#include "gst/caps/inputformat.h"
+
+void
+bench_require (gboolean condition, const gchar *what, const pp_error *error)
+{
+  if (condition)
+    return;
+  g_printerr ("%s: %s\n", what, error != NULL ? error->text : "failed");
+  exit (1);
+}
+
+gdouble
+bench_now (void)
+{
+  return (gdouble) g_get_monotonic_time ();
+}
+
+void
+bench_fill (guint8 *data, gsize size, guint seed)
+{
+  guint32 state = seed * 2654435761u + 1;
+
+  for (gsize i = 0; i < size; i++) {
+    state = state * 1664525u + 1013904223u;
+    data[i] = (guint8) (state >> 24);
+  }
+}
+
+gchar *
+bench_job_name (const BenchJob *job)
+{
+  gchar gaussian[32] = "";
+
+  if (job->gaussian > 0)
+    g_snprintf (gaussian, sizeof gaussian, " gaussian %d", job->gaussian);
+  return g_strdup_printf ("%dx%d %s -> %d %s %s%s%s%s", job->width, job->height,
+      job->format, job->target, job->type, job->fit, gaussian,
+      job->area ? " area" : "", job->pageable ? " pageable" : "");
+}
+
+static int
+compare_doubles (const void *a, const void *b)
+{
+  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
+
+  return (x > y) - (x < y);
+}
+
+void
+bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result)
+{
+  static const gint percents[] = { 50, 95, 99 };
+
+  qsort (latencies, (gsize) n, sizeof *latencies, compare_doubles);
+  for (gsize p = 0; p < G_N_ELEMENTS (percents); p++)
+    result->latency[p] = latencies[(n - 1) * percents[p] / 100];
+}
+
+void
+bench_add_round (BenchResult *result, gdouble time)
+{
+  result->time = MIN (result->time, time);
+  result->mean += time / BENCH_ROUNDS;
+}
+
+void
+bench_mean_stages (BenchResult *result, gint frames)
+{
+  result->upload /= frames;
+  result->kernel /= frames;
+  result->download /= frames;
+}
+
+GstCaps *
+bench_job_caps (const BenchJob *job)
+{
+  return gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
+      job->format, "width", G_TYPE_INT, job->width, "height", G_TYPE_INT,
+      job->height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+}
+
+static pp_type
+type_from_name (const gchar *name)
+{
+  return g_str_equal (name, "float16") ? PP_TYPE_FLOAT16
+      : g_str_equal (name, "uint8")    ? PP_TYPE_UINT8
+                                       : PP_TYPE_FLOAT32;
+}
+
+pp_plan *
+bench_job_plan (const BenchJob *job, GstVideoInfo *info)
+{
+  static const gdouble mean[] = { 0.485, 0.456, 0.406 };
+  static const gdouble std[] = { 0.229, 0.224, 0.225 };
+  GstVideoInfo own;
+  GstCaps *caps = bench_job_caps (job);
+  pp_spec spec;
+  pp_format format;
+  pp_error error;
+  gchar *reason = NULL;
+
+  if (info == NULL)
+    info = &own;
+  pp_spec_init (&spec);
+  spec.width = spec.height = job->target;
+  spec.fit =
+      g_str_equal (job->fit, "letterbox") ? PP_FIT_LETTERBOX : PP_FIT_STRETCH;
+  spec.type = type_from_name (job->type);
+  for (gint c = 0; c < 3; c++) {
+    spec.mean[c] = mean[c];
+    spec.std[c] = std[c];
+  }
+  if (job->area)
+    spec.method = PP_METHOD_AREA;
+  if (job->gaussian > 0) {
+    spec.denoise = PP_DENOISE_GAUSSIAN;
+    spec.denoise_size = job->gaussian;
+  }
+  bench_require (gst_video_info_from_caps (info, caps), "caps", NULL);
+  bench_require (
+      gst_pp_format_from_video_info (info, &format, &reason), "format", NULL);
+  pp_plan *plan = pp_plan_new (&spec, &format, NULL, &error);
+  bench_require (plan != NULL, "plan", &error);
+  gst_caps_unref (caps);
+  return plan;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A frame for the engine: its input, the tensor, what the reference makes of it
+ * and what the callbacks saw.
+ */
+#ifndef ENGINEFRAME_H
+#define ENGINEFRAME_H
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kernels/reference/reference.h"
+
+#include "tests/common/formats.h"
+
+/* A frame and the tensors that the engine and the reference make of it. */
+struct frame {
+  pp_arena *arena;
+  pp_plan *plan;
+  uint8_t *source, *tensor, *expected;
+  size_t source_size, tensor_size;
+  uint64_t padding;
+  bool urgent;
+  pp_view view;
+  pp_job *job;
+  int submitted; /* times */
+  /* what the callbacks saw */
+  int inputs_done, dones; /* atomic */
+  bool input_first, failed;
+  int ended_as; /* how many jobs ended before */
+  pp_job_info info;
+};
+
+/* Jobs that ended, of all frames; atomic. */
+static int frames_ended;
+
+static inline void
+on_input_done (void *user)
+{
+  struct frame *frame = user;
+
+  frame->input_first = __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) == 0;
+  /* The device has let go of it: nothing may read this. */
+  memset (frame->source, 0x5a, frame->source_size);
+  __atomic_fetch_add (&frame->inputs_done, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void
+on_done (void *user, const pp_job_info *info, const pp_error *error)
+{
+  struct frame *frame = user;
+
+  frame->failed = error != NULL;
+  frame->info = *info;
+  frame->ended_as = __atomic_fetch_add (&frames_ended, 1, __ATOMIC_SEQ_CST);
+  __atomic_fetch_add (&frame->dones, 1, __ATOMIC_SEQ_CST);
+}
+
+/* A random NV12 or RGB frame of width x height, whose content depends on seed,
+ * with rows pad bytes longer than they need. */
+static inline void
+frame_init (struct frame *frame, pp_arena *arena, const pp_spec *spec,
+    pp_format format, int pad, unsigned seed)
+{
+  const size_t stride =
+      (size_t) format.width * (format.model == PP_MODEL_RGB ? 3 : 1) +
+      (size_t) pad;
+  const size_t rows = (size_t) format.height +
+      (format.model == PP_MODEL_RGB ? 0 : ((size_t) format.height + 1) / 2);
+
+  memset (frame, 0, sizeof *frame);
+  frame->arena = pp_arena_ref (arena);
+  frame->plan = make_plan (spec, &format, NULL);
+  frame->source_size = (stride + 1) * rows;
+  frame->tensor_size = pp_plan_tensor_size (frame->plan);
+  frame->source = pp_arena_alloc (arena, frame->source_size, NULL);
+  frame->tensor = pp_arena_alloc (arena, frame->tensor_size, NULL);
+  frame->expected = malloc (frame->tensor_size);
+  for (size_t i = 0; i < frame->source_size; i++)
+    frame->source[i] = (uint8_t) rand_r (&seed);
+  memset (frame->tensor, 0xee, frame->tensor_size);
+  frame->view.plane[0] = frame->source;
+  frame->view.plane[1] = frame->source + stride * (size_t) format.height;
+  frame->view.stride[0] = stride;
+  frame->view.stride[1] = stride + (size_t) (format.width & 1);
+
+  const pp_view view = pp_plan_crop_view (frame->plan, &frame->view);
+  pp_apply_c (frame->plan, &view, frame->expected);
+}
+
+static inline pp_task
+frame_task (struct frame *frame, unsigned pinned)
+{
+  return (pp_task){ .plan = frame->plan,
+    .view = frame->view,
+    .pinned_planes = pinned,
+    .tensor = frame->tensor,
+    .padding = &frame->padding,
+    .urgent = frame->urgent,
+    .input_done = on_input_done,
+    .done = on_done,
+    .user = frame };
+}
+
+static inline void
+frame_submit (struct frame *frame, pp_device *device, unsigned pinned)
+{
+  const pp_task task = frame_task (frame, pinned);
+  pp_error error = { 0 };
+
+  frame->job = pp_submit (device, &task, &error);
+  frame->submitted++;
+  EXPECT (frame->job != NULL, "%s", error.text);
+}
+
+/* Until done was called for each job, which may be after it ended: microseconds,
+ * or more on a busy machine. */
+static inline void
+frame_wait_callbacks (struct frame *frame)
+{
+  const time_t deadline = time (NULL) + 20;
+
+  while (frame->job != NULL &&
+      __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) < frame->submitted &&
+      time (NULL) < deadline)
+    sched_yield ();
+}
+
+static inline void
+frame_check (struct frame *frame, const char *what)
+{
+  pp_error error = { 0 };
+
+  EXPECT (frame->job != NULL && pp_job_wait (frame->job, &error) == PP_OK,
+      "%s: %s", what, error.text);
+  EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
+      "%s: tensor differs from the reference's", what);
+  frame_wait_callbacks (frame);
+}
+
+static inline void
+frame_check_callbacks (struct frame *frame, const char *what)
+{
+  frame_wait_callbacks (frame);
+  EXPECT (frame->inputs_done == 1 && frame->dones == 1 && frame->input_first,
+      "%s: %d inputs done, %d done", what, frame->inputs_done, frame->dones);
+}
+
+/* Waits for the job first. */
+static inline void
+frame_clear (struct frame *frame)
+{
+  if (frame->job != NULL)
+    pp_job_wait (frame->job, NULL);
+  frame_wait_callbacks (frame);
+  pp_job_unref (&frame->job);
+  pp_arena_free (frame->arena, frame->source, frame->source_size);
+  pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);
+  pp_plan_unref (&frame->plan);
+  pp_arena_unref (&frame->arena);
+  free (frame->expected);
+}
+
+static inline pp_spec
+letterbox_spec (int width, int height)
+{
+  pp_spec spec = sized_spec (width, height);
+
+  spec.fit = PP_FIT_LETTERBOX;
+  for (int c = 0; c < 3; c++) {
+    spec.mean[c] = 0.1 * (c + 1);
+    spec.std[c] = 0.2 * (c + 1);
+  }
+  return spec;
+}
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * For suites of the engine that run on one backend, which the first argument
+ * names: cpu, cuda or fake. Those behind it name tests; without any, all run.
+ */
+#ifndef ENGINESUITE_H
+#define ENGINESUITE_H
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels/engine/engine.h"
+
+#include "tests/fake/backend_fake.h"
+#include "engineframe.h"
+
+#define SKIP 77
+
+struct suite_test {
+  const char *name;
+  void (*run) (void);
+};
+
+static const pp_backend *backend;
+
+static pp_device *
+open_device (int streams)
+{
+  pp_error error = { 0 };
+  pp_device *device = pp_device_open_backend (
+      backend, -1, &(pp_device_options){ .streams = streams }, &error);
+
+  EXPECT (device != NULL, "%d streams: %s", streams, error.text);
+  if (device == NULL)
+    exit (expect_end ());
+  return device;
+}
+
+/* All, or those that the command line names behind the backend. */
+static bool
+is_wanted (const char *name, int argc, char **argv)
+{
+  for (int a = 2; a < argc; a++)
+    if (strcmp (argv[a], name) == 0)
+      return true;
+  return argc == 2;
+}
+
+/* main's exit status; 77 where the backend has no device. */
+static int
+suite_main (const struct suite_test *tests, int n, int argc, char **argv)
+{
+  static const pp_backend *const backends[] = { &pp_backend_cpu,
+    &pp_backend_cuda, &fake_backend };
+  pp_error error = { 0 };
+  int which = -1;
+
+  for (int b = 0; b < LENGTH (backends); b++)
+    if (argc >= 2 && strcmp (argv[1], backends[b]->name) == 0)
+      which = b;
+  if (which < 0) {
+    fprintf (stderr, "usage: %s cpu|cuda|fake [TEST...]\n", argv[0]);
+    return 2;
+  }
+  backend = backends[which];
+
+  pp_device *device = pp_device_open_backend (backend, -1, NULL, &error);
+  if (device == NULL) {
+    printf ("SKIP: %s\n", error.text);
+    return error.status == PP_NO_DEVICE ? SKIP : 1;
+  }
+  printf ("%s\n", pp_device_name (device));
+  pp_device_close (&device);
+  setvbuf (stdout, NULL, _IOLBF, 0);
+  for (int t = 0; t < n; t++)
+    if (is_wanted (tests[t].name, argc, argv)) {
+      printf ("%s\n", tests[t].name);
+      tests[t].run ();
+    }
+  return expect_end ();
+}
+
+#endif

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Every call that can fail, failing the first time, the second time and so on
+ * until nothing is left that fails, once and from then on. Each job ends once,
+ * right or with the call's name; nothing is leaked, closing does not hang, and
+ * the next device works. Prints a row for each call.
+ */
+#include "kernels/engine/engine.h"
+
+#include <unistd.h>
+
+#include "tests/fake/backend_fake.h"
+#include "engineframe.h"
+#include "tests/common/resources.h"
+
+#define FRAMES 8
+/* While the first of them are submitted, the device stands still. */
+#define HELD_FRAMES 3
+/* Seconds until one run counts as hanging. */
+#define PATIENCE 60
+
+/* Of other memory than the device's, so that only the device's calls count. */
+static struct frame frames[FRAMES];
+static uint8_t *sources[FRAMES]; /* what is in them before a job */
+
+/* What happens to one device. */
+struct scenario {
+  const pp_backend *backend;
+  fake_call call;
+  int nth;
+  bool sticky;   /* it fails from then on */
+  bool reserved; /* before the first job; else jobs allocate */
+};
+
+/* What the failures of one call led to, in runs. */
+struct tally {
+  int runs, no_device, no_room, refused, failed, unnoticed, lost;
+};
+
+/* Where the device stands still, nothing waits to be copied. Then pinned,
+ * pageable and half of each. */
+static unsigned
+pinned_planes (int number)
+{
+  return number < HELD_FRAMES ? 3 : (unsigned) number % 4;
+}
+
+static void
+make_frames (pp_arena *arena)
+{
+  for (int i = 0; i < FRAMES; i++) {
+    const pp_spec spec = letterbox_spec (32, 32);
+    /* The first kind is gathered, the second is copied. */
+    const pp_format format =
+        i % 2 == 0 ? rgb_format (120, 68) : nv12_format (40 + i * 5, 33);
+
+    frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
+    /* small as it is */
+    frames[i].urgent = frames[i].plan->in_two = i == 0;
+    sources[i] = malloc (frames[i].source_size);
+    memcpy (sources[i], frames[i].source, frames[i].source_size);
+  }
+}
+
+static void
+free_frames (void)
+{
+  for (int i = 0; i < FRAMES; i++) {
+    frame_clear (&frames[i]);
+    free (sources[i]);
+  }
+}
+
+/* As it was before its job. */
+static void
+frame_renew (int number)
+{
+  struct frame *frame = &frames[number];
+
+  pp_job_unref (&frame->job);
+  memcpy (frame->source, sources[number], frame->source_size);
+  memset (frame->tensor, 0xee, frame->tensor_size);
+  frame->padding = 0;
+  frame->inputs_done = frame->dones = 0;
+  frame->failed = false;
+}
+
+static const char *
+describe (const struct scenario *s)
+{
+  static char text[96];
+
+  snprintf (text, sizeof text, "%s, %s, call %d of %d%s%s", s->backend->name,
+      s->call == FAKE_MALLOC ? "malloc" : fake_call_name (s->call), s->nth,
+      fake_count (s->call), s->sticky ? " and later" : "",
+      s->reserved ? "" : ", nothing reserved");
+  return text;
+}
+
+static void
+expect_named (const struct scenario *s, const pp_error *error)
+{
+  EXPECT (strstr (error->text, fake_call_name (s->call)) != NULL, "%s: %s",
+      describe (s), error->text);
+}
+
+/* false: one of the plans has no room, which the scenario's call is to blame
+ * for. */
+static bool
+reserve (const struct scenario *s, pp_device *device)
+{
+  pp_error error = { 0 };
+
+  for (int i = 0; i < FRAMES; i++) {
+    if (pp_device_reserve (device, frames[i].plan, &error) == PP_OK)
+      continue;
+    expect_named (s, &error);
+    return false;
+  }
+  return true;
+}
+
+/* Frame 2 waits for frame 1, which is on the other stream. */
+static void
+submit (const struct scenario *s, pp_device *device, struct tally *tally)
+{
+  bool refused = false;
+
+  for (int i = 0; i < FRAMES; i++) {
+    pp_task task = frame_task (&frames[i], pinned_planes (i));
+    pp_error error = { 0 };
+
+    fake_hold (s->reserved && i < HELD_FRAMES);
+    if (i == 2)
+      task.after = frames[1].job;
+    frames[i].job = pp_submit (device, &task, &error);
+    frames[i].submitted = 1;
+    if (frames[i].job != NULL)
+      continue;
+    refused = true;
+    expect_named (s, &error);
+  }
+  tally->refused += refused;
+}
+
+/* What became of the frames; whether a job failed. */
+static bool
+check (const struct scenario *s)
+{
+  bool failed = false;
+
+  for (int i = 0; i < FRAMES; i++) {
+    struct frame *frame = &frames[i];
+    pp_error error = { 0 };
+
+    if (frame->job == NULL) {
+      EXPECT (frame->inputs_done == 0 && frame->dones == 0,
+          "%s: frame %d was refused, but called back", describe (s), i);
+      continue;
+    }
+    const bool good = pp_job_wait (frame->job, &error) == PP_OK;
+    frame_check_callbacks (frame, describe (s));
+    /* A tensor is complete before its times are read. */
+    EXPECT (frame->failed == !good || (good && s->call == FAKE_EVENT_ELAPSED),
+        "%s: frame %d", describe (s), i);
+    if (good)
+      EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
+          "%s: tensor %d is wrong", describe (s), i);
+    else
+      expect_named (s, &error);
+    failed |= frame->failed;
+  }
+  return failed;
+}
+
+/* A context that cannot be entered is lost with all that is in it. */
+static void
+check_leaks (const struct scenario *s, int live, int threads, bool may_lose,
+    struct tally *tally)
+{
+  char text[128];
+  const int now = fake_live (text, sizeof text);
+
+  if (may_lose && now != live) {
+    tally->lost++;
+    return;
+  }
+  EXPECT (now == live, "%s: there are now %s", describe (s), text);
+  EXPECT (resources_become (THREADS, threads), "%s: %d threads, %d before",
+      describe (s), count_resources (THREADS), threads);
+}
+
+/* Whether the call was made nth times. */
+static bool
+run (const struct scenario *s, struct tally *tally)
+{
+  const pp_device_options options = { .streams = 2, .staging_threads = 2 };
+  const int threads = count_resources (THREADS);
+  struct tally before = *tally;
+  char text[128];
+  const int live = fake_live (text, sizeof text);
+  pp_error error = { 0 };
+  bool failed = false;
+
+  for (int i = 0; i < FRAMES; i++)
+    frame_renew (i);
+  fake_reset ();
+  fake_fail (s->call, s->nth, s->sticky);
+  alarm (PATIENCE);
+
+  pp_device *device = pp_device_open_backend (s->backend, -1, &options, &error);
+  if (device == NULL) {
+    expect_named (s, &error);
+    tally->no_device++;
+  } else if (s->reserved && !reserve (s, device)) {
+    tally->no_room++;
+  } else {
+    submit (s, device, tally);
+    pp_device_drain (device, NULL);
+    failed = check (s);
+    tally->failed += failed;
+  }
+  const bool fired = fake_count (s->call) >= s->nth;
+  pp_device_close (&device);
+  const bool fired_late = !fired && fake_count (s->call) >= s->nth;
+  check_leaks (s, live, threads,
+      s->call == FAKE_ENTER && (s->sticky || fired_late), tally);
+  alarm (0);
+
+  if (!fired && !fired_late)
+    return false;
+  tally->runs++;
+  before.runs = tally->runs;
+  before.lost = tally->lost;
+  tally->unnoticed += memcmp (&before, tally, sizeof before) == 0;
+  return true;
+}
+
+/* Nothing fails any more. */
+static void
+check_next_device (const pp_backend *backend)
+{
+  const struct scenario none = { .backend = backend };
+  struct tally tally = { 0 };
+
+  run (&none, &tally);
+  EXPECT (tally.runs == 1 && tally.unnoticed == 1,
+      "%s: %d refused, %d failed with nothing wrong", backend->name,
+      tally.refused, tally.failed);
+}
+
+/* These can be done without: the next wait tells of a device that is lost; fewer
+ * staging threads do; a context is entered to give back what is in it. */
+static bool
+may_go_unnoticed (fake_call call)
+{
+  return call == FAKE_EVENT_QUERY || call == FAKE_THREAD || call == FAKE_ENTER;
+}
+
+static void
+fail_each (const pp_backend *backend, fake_call call)
+{
+  struct tally tally = { 0 };
+
+  for (int way = 0; way < 4; way++) {
+    struct scenario s = { .backend = backend,
+      .call = call,
+      .nth = 1,
+      .sticky = way % 2 != 0,
+      .reserved = way / 2 != 0 };
+    for (; run (&s, &tally); s.nth++)
+      check_next_device (backend);
+  }
+  EXPECT (tally.unnoticed == 0 || may_go_unnoticed (call),
+      "%s: %d failures of %s had no effect", backend->name, tally.unnoticed,
+      fake_call_name (call));
+  EXPECT (tally.runs > 0, "%s: never called", fake_call_name (call));
+  printf ("%-5s %-14s %5d %7d %7d %7d %7d %9d %5d\n", backend->name,
+      call == FAKE_MALLOC        ? "malloc"
+          : call == FAKE_ALIGNED ? "aligned_alloc"
+                                 : fake_call_name (call),
+      tally.runs, tally.no_device, tally.no_room, tally.refused, tally.failed,
+      tally.unnoticed, tally.lost);
+}
+
+static void *
+do_nothing (void *data)
+{
+  return data;
+}
+
+/* A sanitizer makes one of its own with the first thread. */
+static void
+make_first_thread (void)
+{
+  pthread_t thread;
+
+  if (pthread_create (&thread, NULL, do_nothing, NULL) == 0)
+    pthread_join (thread, NULL);
+}
+
+int
+main (void)
+{
+  static const fake_call cpu_calls[] = { FAKE_THREAD, FAKE_MALLOC,
+    FAKE_ALIGNED };
+  pp_error error = { 0 };
+  pp_arena *arena = pp_arena_new (&fake_backend, -1, &error);
+
+  setvbuf (stdout, NULL, _IOLBF, 0);
+  make_first_thread ();
+  make_frames (arena);
+  printf ("      call           runs  device    room refused  failed  "
+          "unnoticed  lost\n");
+  for (int call = 0; call <= FAKE_MALLOC; call++)
+    fail_each (&fake_backend, (fake_call) call);
+  for (int c = 0; c < LENGTH (cpu_calls); c++)
+    fail_each (&pp_backend_cpu, cpu_calls[c]);
+  fake_reset ();
+  free_frames ();
+  pp_arena_unref (&arena);
+  return expect_end ();
+}
