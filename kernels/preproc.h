@@ -279,6 +279,10 @@ pp_arena *pp_device_arena (pp_device *device);
  * for all of them, those with room are used. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
+/* Whether the stages of all further jobs are timed, or, which is the default and
+ * saves the GPU time, those of the first 64 after a reservation and of one job in
+ * eight behind them. By pp_submit's caller. */
+void pp_device_time_all (pp_device *device, bool all);
 /* Waits until every job ended and its callbacks returned. Returns the device's
  * sticky error if it has one. */
 pp_status pp_device_drain (pp_device *device, pp_error *error);
@@ -306,7 +310,8 @@ typedef struct pp_job_info {
   int streams_in_use; /* when it was submitted */
   bool
       streams_decided; /* automatic ones: by the stage times of jobs before it */
-  pp_times times;
+  bool timed;          /* times are there; see pp_device_time_all */
+  pp_times times;      /* 0 where not timed */
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;

@@ -202,7 +202,6 @@ check_tensors (const pp_plan *plan, input *in)
   const int split = (int) take_byte (in);
   const unsigned staged = take_byte (in);
   frame frame;
-  row_image image;
 
   MUST (expected != NULL && tensor != NULL, "no memory");
   frame_init (&frame, plan, in);
@@ -211,12 +210,12 @@ check_tensors (const pp_plan *plan, input *in)
   apply_cpu (plan, &frame.view, split, tensor);
   MUST (memcmp (tensor, expected, size) == 0, "the CPU's bits are others");
 
-  MUST (row_image_init (&image, plan, staged, &frame.view), "wrong image");
   memset (tensor, 0xa5, size);
-  row_image_apply (&image, plan, split & 1, tensor);
-  MUST (memcmp (tensor, expected, size) == 0, "the image's bits are others");
+  const pp_facts facts = facts_of (plan, staged, frame.view.stride);
+  MUST (run_recipe (plan, &facts, &frame.view, split & 1, tensor),
+      "wrong recipe");
+  MUST (memcmp (tensor, expected, size) == 0, "the recipe's bits are others");
 
-  row_image_clear (&image);
   frame_clear (&frame);
   free (tensor);
   free (expected);
