@@ -5,6 +5,12 @@
 #ifndef PP_CLONES_CPU_H
 #define PP_CLONES_CPU_H
 
+/* The build passes -ffp-contract=off, so that no multiplication and addition
+ * become one operation with one rounding. gcc ignores the pragma for it. */
+#ifdef __FAST_MATH__
+#error "with -ffast-math the bits are not those of the reference"
+#endif
+
 /* A clone of a function for each x86-64 level, chosen when the library is
  * loaded. It takes a compiler that knows the levels and a loader that knows
  * indirect functions; thread sanitizer is not up yet when these are resolved.

@@ -11,6 +11,7 @@
  * that can only change the sign of a zero, which the clamp removes.
  */
 #include "kernel_cpu.h"
+#include "elements_cpu.h"
 #include "readers_cpu.h"
 #include "rows_cpu.h"
 
@@ -27,18 +28,6 @@ struct work {
   float *lanes;                  /* dense: PP_LANES sums a column */
   float *shade[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
-};
-
-struct element_type {
-  size_t size;
-  void (*store) (void *, const float *, const pp_scaling *, int);
-};
-
-static const struct element_type element_types[] = {
-  [PP_TYPE_FLOAT32] = { 4, pp_store_float32 },
-  [PP_TYPE_FLOAT16] = { 2, pp_store_float16 },
-  [PP_TYPE_UINT8] = { 1, pp_store_integer },
-  [PP_TYPE_INT8] = { 1, pp_store_integer },
 };
 
 static int
@@ -228,7 +217,8 @@ static void
 store_row (struct work *work, void *tensor, int y)
 {
   const pp_numbers *numbers = work->numbers;
-  const struct element_type *type = &element_types[numbers->type];
+  const pp_store_cpu store = pp_find_store_cpu ((pp_type) numbers->type);
+  const size_t size = pp_type_size ((pp_type) numbers->type);
   const int64_t start =
       (numbers->content_y + (int64_t) y) * numbers->row_stride +
       numbers->content_x * numbers->pixel_stride;
@@ -239,23 +229,23 @@ store_row (struct work *work, void *tensor, int y)
     const pp_scaling scaling = { numbers->mul[c], numbers->add[c], numbers->lo,
       numbers->hi, numbers->zero_point };
     const int64_t place = numbers->channel[c];
-    to[c] = (uint8_t *) tensor + (start + place) * (int64_t) type->size;
+    to[c] = (uint8_t *) tensor + (start + place) * (int64_t) size;
     uint8_t *elements = numbers->pixel_stride == 1 ? to[c] : work->elements[c];
-    type->store (elements, work->shade[numbers->n_components == 1 ? 0 : c],
-        &scaling, work->columns);
+    store (elements, work->shade[numbers->n_components == 1 ? 0 : c], &scaling,
+        work->columns);
     if (place < PP_MAX_CHANNELS)
       packed[place] = elements;
   }
   if (numbers->pixel_stride == 1)
     return;
   if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
-    pp_interleave ((uint8_t *) tensor + start * (int64_t) type->size, packed[0],
-        packed[1], packed[2], type->size, work->columns);
+    pp_interleave ((uint8_t *) tensor + start * (int64_t) size, packed[0],
+        packed[1], packed[2], size, work->columns);
     return;
   }
   for (int c = 0; c < numbers->n_channels; c++)
-    pp_scatter (to[c], work->elements[c], type->size,
-        (size_t) numbers->pixel_stride, work->columns);
+    pp_scatter (to[c], work->elements[c], size, (size_t) numbers->pixel_stride,
+        work->columns);
 }
 
 /* The median's image, and what pp_median_cpu works with. */

@@ -12,12 +12,6 @@
 
 #include "clones_cpu.h"
 
-/* Contraction to fused multiply-adds cannot be forbidden from here (gcc ignores
- * the pragma): the build passes -ffp-contract=off. */
-#ifdef __FAST_MATH__
-#error "-ffast-math breaks the identity with the reference"
-#endif
-
 /* Samples that vertical sums are made of at a time: the sums stay in the
  * first-level cache while all taps are added. */
 #define TILE 2048
@@ -327,71 +321,6 @@ pp_mix_gray (float *restrict r, const float *restrict g,
   const float f0 = factor[0], f1 = factor[1], f2 = factor[2];
   for (int x = 0; x < n; x++)
     r[x] = (f0 * r[x] + f1 * g[x]) + f2 * b[x];
-}
-
-/* Nearest even, overflow to infinity; as pp_float16, but without a branch. */
-PP_INLINE uint16_t
-half_bits (float value)
-{
-  uint32_t bits, sum_bits;
-  memcpy (&bits, &value, sizeof bits);
-  const uint32_t sign = bits >> 16 & 0x8000;
-  const uint32_t magnitude = bits & 0x7fffffff;
-  /* The exponent's bias goes from 127 to 15; the 13 bits that fall away round
-   * up if they are more than half, or half and the last bit kept is odd. */
-  const uint32_t normal =
-      (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  /* Halves below 2^-14 are multiples of 2^-24, as floats from 1/2 on are: the
-   * addition rounds. */
-  float sum;
-  memcpy (&sum, &magnitude, sizeof sum);
-  sum = sum + 0.5f;
-  memcpy (&sum_bits, &sum, sizeof sum_bits);
-  const uint32_t subnormal = sum_bits - 0x3f000000;
-  uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
-  half = magnitude < 143u << 23 ? half : 0x7c00; /* 2^16 and more */
-  return (uint16_t) (sign | half);
-}
-
-PP_CLONES void
-pp_store_float32 (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  float *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  for (int x = 0; x < n; x++)
-    element[x] = shade[x] * mul + add;
-}
-
-PP_CLONES void
-pp_store_float16 (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  uint16_t *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  for (int x = 0; x < n; x++)
-    element[x] = half_bits (shade[x] * mul + add);
-}
-
-/* uint8 and int8: the low byte is the same. */
-PP_CLONES void
-pp_store_integer (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  uint8_t *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  /* Floats from 2^23 to 2^24 are integers: adding 1.5 * 2^23 to a value below
-   * 2^22 rounds it half to even and leaves it in the low bits, over those of
-   * magic itself, 0x4b400000. */
-  const float magic = 12582912.f;
-  const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
-  const float lo = scaling->lo, hi = scaling->hi;
-  for (int x = 0; x < n; x++) {
-    const float sum = clamp (shade[x] * mul + add, lo, hi) + magic;
-    uint32_t bits;
-    memcpy (&bits, &sum, sizeof bits);
-    element[x] = (uint8_t) (bits + offset);
-  }
 }
 
 /* Here size is a constant. */

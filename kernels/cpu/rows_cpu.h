@@ -71,22 +71,6 @@ void pp_mix_one (
 void pp_mix_gray (
     float *r, const float *g, const float *b, const float *f, int n);
 
-/* shade * mul + add as elements of each type; integers are clamped to [lo, hi]
- * and rounded half to even before zero_point is added. */
-typedef struct pp_scaling {
-  float mul, add;
-  float lo, hi; /* within +-2^22 */
-  int32_t zero_point;
-} pp_scaling;
-
-void pp_store_float32 (
-    void *elements, const float *shade, const pp_scaling *scaling, int n);
-void pp_store_float16 (
-    void *elements, const float *shade, const pp_scaling *scaling, int n);
-/* uint8 and int8: the bytes are the same. */
-void pp_store_integer (
-    void *elements, const float *shade, const pp_scaling *scaling, int n);
-
 /* Element x of n goes to to + x * stride elements of size bytes. */
 void pp_scatter (void *to, const void *from, size_t size, size_t stride, int n);
 /* to = a[0], b[0], c[0], a[1], ... of elements of size 1, 2 or 4 bytes. */
