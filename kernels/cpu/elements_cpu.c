@@ -42,28 +42,28 @@ half_bits (float value)
 }
 
 PP_CLONES static void
-store_float32 (void *elements, const float *restrict shade,
+store_float32 (void *elements, const float *restrict colour,
     const pp_scaling *scaling, int n)
 {
   float *restrict element = elements;
   const float mul = scaling->mul, add = scaling->add;
   for (int x = 0; x < n; x++)
-    element[x] = shade[x] * mul + add;
+    element[x] = colour[x] * mul + add;
 }
 
 PP_CLONES static void
-store_float16 (void *elements, const float *restrict shade,
+store_float16 (void *elements, const float *restrict colour,
     const pp_scaling *scaling, int n)
 {
   uint16_t *restrict element = elements;
   const float mul = scaling->mul, add = scaling->add;
   for (int x = 0; x < n; x++)
-    element[x] = half_bits (shade[x] * mul + add);
+    element[x] = half_bits (colour[x] * mul + add);
 }
 
 /* uint8 and int8: the low byte is the same. */
 PP_CLONES static void
-store_integer (void *elements, const float *restrict shade,
+store_integer (void *elements, const float *restrict colour,
     const pp_scaling *scaling, int n)
 {
   uint8_t *restrict element = elements;
@@ -75,7 +75,7 @@ store_integer (void *elements, const float *restrict shade,
   const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
   const float lo = scaling->lo, hi = scaling->hi;
   for (int x = 0; x < n; x++) {
-    const float sum = clamp (shade[x] * mul + add, lo, hi) + magic;
+    const float sum = clamp (colour[x] * mul + add, lo, hi) + magic;
     uint32_t bits;
     memcpy (&bits, &sum, sizeof bits);
     element[x] = (uint8_t) (bits + offset);

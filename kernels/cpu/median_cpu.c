@@ -9,7 +9,7 @@
 #include "kernel_cpu.h"
 #include "scratch_cpu.h"
 
-#define MOST_RANKS 5
+#define MAX_RANKS 5
 
 /* How the bytes of a sample become a value. */
 struct coding {
@@ -52,7 +52,7 @@ struct work {
   int radius, sample_bytes;
   struct coding coding;    /* of the group */
   bool *needed;            /* rows of the group */
-  void *rank[MOST_RANKS];  /* unit 0 of each, with a margin on both sides */
+  void *rank[MAX_RANKS];   /* unit 0 of each, with a margin on both sides */
   uint8_t *line, *pattern; /* a row; ones where it holds the group's samples */
 };
 
@@ -143,7 +143,7 @@ make_row (struct work *work, const pp_median_group *group, int y,
 {
   const struct loops *loops = work->loops;
   const int n_ranks = 2 * work->radius + 1, step = group->step;
-  const uint8_t *rows[MOST_RANKS];
+  const uint8_t *rows[MAX_RANKS];
 
   for (int j = 0; j < n_ranks; j++)
     rows[j] =

@@ -297,21 +297,22 @@ clamp (float value, float low, float high)
 }
 
 PP_CLONES void
-pp_mix (float *restrict shade, const float *restrict a, const float *restrict b,
-    const float *restrict c, const float *restrict m, int n)
+pp_mix (float *restrict colour, const float *restrict a,
+    const float *restrict b, const float *restrict c, const float *restrict m,
+    int n)
 {
   const float m0 = m[0], m1 = m[1], m2 = m[2], m3 = m[3];
   for (int x = 0; x < n; x++)
-    shade[x] = clamp (((m0 * a[x] + m1 * b[x]) + m2 * c[x]) + m3, 0.f, 255.f);
+    colour[x] = clamp (((m0 * a[x] + m1 * b[x]) + m2 * c[x]) + m3, 0.f, 255.f);
 }
 
 /* What mix gives where only one factor is not zero. */
 PP_CLONES void
-pp_mix_one (float *restrict shade, const float *restrict a, float factor,
+pp_mix_one (float *restrict colour, const float *restrict a, float factor,
     float constant, int n)
 {
   for (int x = 0; x < n; x++)
-    shade[x] = clamp (factor * a[x] + constant, 0.f, 255.f);
+    colour[x] = clamp (factor * a[x] + constant, 0.f, 255.f);
 }
 
 PP_CLONES void

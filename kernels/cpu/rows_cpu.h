@@ -60,13 +60,13 @@ void pp_add_words (float *sums, const uint32_t *words, float weight, bool first,
 void pp_add_weighted (
     float *sums, const float *values, const float *weight, bool first, int n);
 
-/* shade = ((m[0] a + m[1] b) + m[2] c) + m[3], clamped to 0...255. */
-void pp_mix (float *shade, const float *a, const float *b, const float *c,
+/* colour = ((m[0] a + m[1] b) + m[2] c) + m[3], clamped to 0...255. */
+void pp_mix (float *colour, const float *a, const float *b, const float *c,
     const float *m, int n);
-/* shade = factor a + constant, clamped: pp_mix where only one factor is not
+/* colour = factor a + constant, clamped: pp_mix where only one factor is not
  * zero. */
 void pp_mix_one (
-    float *shade, const float *a, float factor, float constant, int n);
+    float *colour, const float *a, float factor, float constant, int n);
 /* r = (f[0] r + f[1] g) + f[2] b */
 void pp_mix_gray (
     float *r, const float *g, const float *b, const float *f, int n);

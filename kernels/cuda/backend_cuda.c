@@ -19,7 +19,7 @@
 /* when others are under way, for each context of the process, */
 #define SHARED_PAUSE 8
 /* and at most. */
-#define LONGEST_PAUSE 1000
+#define MAX_PAUSE 1000
 /* A pause from this on is slept through, microseconds. */
 #define WORTH_SLEEPING 20
 /* Who has waited this long, microseconds, waits behind others, and looks again
@@ -181,7 +181,8 @@ now (void)
 static pp_status
 event_wait (pp_event *event, bool alone, pp_error *error)
 {
-  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
+  const double min_pause =
+      alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
   const double start = now ();
 
   for (;;) {
@@ -191,11 +192,11 @@ event_wait (pp_event *event, bool alone, pp_error *error)
       return status;
 
     const double looked = now (), waited = looked - start;
-    double pause = least;
+    double pause = min_pause;
     if (waited > LONG_WAIT && pause < waited / LONG_WAIT_PART)
       pause = waited / LONG_WAIT_PART;
-    if (pause > LONGEST_PAUSE)
-      pause = LONGEST_PAUSE;
+    if (pause > MAX_PAUSE)
+      pause = MAX_PAUSE;
     if (pause >= WORTH_SLEEPING) {
       const struct timespec time = { .tv_nsec = (long) (pause * 1e3) };
       nanosleep (&time, NULL);

@@ -118,18 +118,18 @@ pp_cuda_prepare_gather (void)
 extern "C" cudaError_t
 pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
 {
-  size_t most = 0; /* blocks that a plane keeps busy */
+  size_t max_blocks = 0; /* blocks that a plane keeps busy */
 
   for (int p = 0; p < planes->n_planes; p++) {
     const pp_gather_plane &plane = planes->plane[p];
     const size_t segments =
         (plane.width + SEGMENT - 1) / SEGMENT * (size_t) plane.n_rows;
     const size_t blocks = (segments + WARPS - 1) / WARPS;
-    most = blocks > most ? blocks : most;
+    max_blocks = blocks > max_blocks ? blocks : max_blocks;
   }
 
-  const dim3 grid (
-      most < MAX_BLOCKS ? (unsigned) most : MAX_BLOCKS, planes->n_planes);
+  const dim3 grid (max_blocks < MAX_BLOCKS ? (unsigned) max_blocks : MAX_BLOCKS,
+      planes->n_planes);
   void *parameters[] = { (void *) planes };
   return cudaLaunchKernel (
       (const void *) gather, grid, dim3 (THREADS), parameters, 0, stream);

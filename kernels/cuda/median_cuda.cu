@@ -15,7 +15,7 @@
  * and the others moved up by one.
  */
 #include "median_cuda.h"
-#include "words_cuda.cuh"
+#include "median_words_cuda.cuh"
 
 template <int BYTES>
 static __device__ __forceinline__ unsigned
@@ -138,11 +138,11 @@ words_can (const pp_launch *job, const pp_median_group &group)
 /* What no tap reads is not made, where the axis' table shows that it is all but
  * at most one in least. */
 static median_picks
-make_picks (const pp_launch *job, const pp_axis &axis, int count, int least)
+make_picks (const pp_launch *job, const pp_axis &axis, int count, int min_ratio)
 {
   const int n = axis.n_out * axis.n_taps;
 
-  if (n >= count || n * least > count)
+  if (n >= count || n * min_ratio > count)
     return { NULL, 0, count };
   return { job->index + axis.first, axis.n_taps, n };
 }
@@ -150,7 +150,7 @@ make_picks (const pp_launch *job, const pp_axis &axis, int count, int least)
 /* To pick columns is worth it where there are so many times more of them: a
  * sample takes any_median as many instructions as words takes for so many. */
 static int
-least_columns (const pp_launch *job, const pp_median_group &group)
+min_column_ratio (const pp_launch *job, const pp_median_group &group)
 {
   if (!words_can (job, group))
     return 1;
@@ -169,7 +169,7 @@ make_part (const pp_launch *job, const pp_median_group &group)
     job->medians.plane[p] + group.first_row * to_stride, from_stride, to_stride,
     make_picks (job, n.y[group.axes], group.rows, 1),
     make_picks (
-        job, n.x[group.axes], group.columns, least_columns (job, group)) };
+        job, n.x[group.axes], group.columns, min_column_ratio (job, group)) };
 }
 
 static dim3

@@ -150,7 +150,7 @@ store (const pp_numbers &n, uint8_t *to, float value)
 
 template <typename ELEMENT>
 static __device__ __forceinline__ void
-store_channels (const kernel_args &args, const float *shade, int64_t element)
+store_channels (const kernel_args &args, const float *colour, int64_t element)
 {
   const pp_numbers &n = args.numbers;
 
@@ -158,7 +158,7 @@ store_channels (const kernel_args &args, const float *shade, int64_t element)
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
     if (c < n.n_channels)
       store (n, (ELEMENT *) args.content[c] + element,
-          __fadd_rn (__fmul_rn (shade[c], n.mul[c]), n.add[c]));
+          __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
 }
 
 template <int COMPONENTS>
@@ -180,22 +180,22 @@ finish_pixel (const kernel_args &args, const float *value, int x, int y)
 {
   const pp_numbers &n = args.numbers;
   const int64_t element = (int64_t) y * args.row_stride + x * args.pixel_stride;
-  float shade[PP_MAX_CHANNELS];
+  float colour[PP_MAX_CHANNELS];
 
 #pragma unroll
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
-    shade[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
+    colour[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
   if (n.to_gray) {
-    shade[0] = add_product (
-        add_product (__fmul_rn (n.gray[0], shade[0]), n.gray[1], shade[1]),
-        n.gray[2], shade[2]);
+    colour[0] = add_product (
+        add_product (__fmul_rn (n.gray[0], colour[0]), n.gray[1], colour[1]),
+        n.gray[2], colour[2]);
   }
   if (n.type == PP_TYPE_FLOAT32)
-    store_channels<float> (args, shade, element);
+    store_channels<float> (args, colour, element);
   else if (n.type == PP_TYPE_FLOAT16)
-    store_channels<__half> (args, shade, element);
+    store_channels<__half> (args, colour, element);
   else
-    store_channels<uint8_t> (args, shade, element);
+    store_channels<uint8_t> (args, colour, element);
 }
 
 #endif

@@ -17,13 +17,13 @@
 
 /* Threads of a block. Many small blocks are best, since those that wait at a
  * barrier leave the others alone; but where blocks are few, they are larger. */
-#define LEAST_THREADS 128
-#define MOST_THREADS 256
+#define MIN_THREADS 128
+#define MAX_THREADS 256
 /* Blocks of the largest size that a multiprocessor is to have, since a block
  * spends most of its time waiting for memory. It limits registers to 64; with
  * fewer blocks to go round, smaller tiles are better. */
 #define TILE_BLOCKS 4
-#define TILE_KERNEL __global__ __launch_bounds__ (MOST_THREADS, TILE_BLOCKS)
+#define TILE_KERNEL __global__ __launch_bounds__ (MAX_THREADS, TILE_BLOCKS)
 /* Rows of pixels that a thread makes together: their weights and their places
  * in shared memory are found once. */
 #define THREAD_ROWS 2
@@ -358,12 +358,12 @@ measure_group (
 /* The most words under a row of a tile. 0 where the samples under it are so
  * many more than the taps that summing all of them would be a waste. */
 static int
-most_words (const tile_layout &layout, const pp_plan *plan,
+max_words (const tile_layout &layout, const pp_plan *plan,
     const tile_group &group, const pp_source &source)
 {
   const int n_taps = plan->numbers.x[source.axes].n_taps;
   const int span =
-      plan->span[source.axes][layout.log2_columns - PP_LOG2_LEAST_SPAN];
+      plan->span[source.axes][layout.log2_columns - PP_LOG2_MIN_SPAN];
 
   if (span > n_taps << (layout.log2_columns + 1))
     return 0;
@@ -383,7 +383,7 @@ place_groups (
   for (int g = 0; g < groups.count; g++) {
     tile_group &group = layout.group[g];
     const pp_source &source = n.source[groups.first[g]];
-    const int words = most_words (layout, plan, group, source);
+    const int words = max_words (layout, plan, group, source);
     if (words == 0)
       return 0;
     group.sums = (int) floats;
@@ -400,9 +400,9 @@ static int
 count_threads (int blocks, int multiprocessors)
 {
   const int room =
-      TILE_BLOCKS * MOST_THREADS * multiprocessors / blocks / 32 * 32;
+      TILE_BLOCKS * MAX_THREADS * multiprocessors / blocks / 32 * 32;
 
-  return max (LEAST_THREADS, min (room, MOST_THREADS));
+  return max (MIN_THREADS, min (room, MAX_THREADS));
 }
 
 /* The largest tile that leaves enough blocks for every multiprocessor, else

@@ -221,8 +221,8 @@ measure_spans (pp_plan *plan)
 {
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < PP_N_SPANS; i++)
-      plan->span[a][i] = widest_span (
-          plan, &plan->numbers.x[a], 1 << (PP_LOG2_LEAST_SPAN + i));
+      plan->span[a][i] =
+          widest_span (plan, &plan->numbers.x[a], 1 << (PP_LOG2_MIN_SPAN + i));
 }
 
 /* Fills a zeroed plan. */

@@ -129,7 +129,7 @@ typedef struct pp_band {
 
 /* Runs of adjacent columns that a kernel may make together: 8 << i. */
 #define PP_N_SPANS 4
-#define PP_LOG2_LEAST_SPAN 3
+#define PP_LOG2_MIN_SPAN 3
 
 struct pp_plan {
   uint64_t id; /* unique in the process, never 0 */

@@ -17,7 +17,7 @@
 
 /* Weights below this are none: sin (pi) is not 0, and lanczos at whole ratios
  * would have five taps for one. */
-#define LEAST_WEIGHT 0x1p-40
+#define MIN_WEIGHT 0x1p-40
 #define MAX_KERNEL 7 /* samples of the widest denoising kernel */
 #define PI 3.14159265358979323846
 
@@ -79,7 +79,7 @@ row_normalize (struct row *row)
   double sum = 0;
 
   for (int i = row->first; i < row->end; i++) {
-    if (fabs (row->weight[i]) < LEAST_WEIGHT)
+    if (fabs (row->weight[i]) < MIN_WEIGHT)
       row->weight[i] = 0;
     sum += row->weight[i];
   }

@@ -15,7 +15,7 @@
 
 /* A plane that is touched in more than this many of ten rows is taken whole:
  * one copy without gaps is faster then. */
-#define MOST_TENTHS 9
+#define MAX_TENTHS 9
 
 /* A plane's rows while they are decided. */
 struct rows {
@@ -217,7 +217,7 @@ decide_plane (
   rows->height = plan->extent[plane].height;
   if (!all)
     touch_rows (plan, axis, rows);
-  if (all || 10 * count_touched (rows) > MOST_TENTHS * rows->height)
+  if (all || 10 * count_touched (rows) > MAX_TENTHS * rows->height)
     touch (rows, 0, rows->height);
   count_touched (rows);
   list_rows (plan, rows, &plan->rows[plane]);

@@ -5,7 +5,7 @@
 #include "reference.h"
 
 /* Values that the largest median is taken of. */
-#define MOST_VALUES (5 * 5)
+#define MAX_VALUES (5 * 5)
 
 static int
 clamp (int value, int high)
@@ -69,7 +69,7 @@ median_at (
   const uint8_t *plane = view->plane[source->plane];
   const size_t stride = view->stride[source->plane];
   const int radius = plan->median.size / 2;
-  int values[MOST_VALUES], count = 0;
+  int values[MAX_VALUES], count = 0;
 
   for (int j = y - radius; j <= y + radius; j++)
     for (int i = x - radius; i <= x + radius; i++)

@@ -3,8 +3,8 @@
  * Who reads what: how the CPU backend's kernel divides the components among
  * readers, so that samples side by side are read together.
  */
-#ifndef PP_READERS_CPU_H
-#define PP_READERS_CPU_H
+#ifndef PP_PASSES_CPU_H
+#define PP_PASSES_CPU_H
 
 #include "kernels/plan/plan.h"
 #include "rows_cpu.h"
@@ -15,7 +15,7 @@
  * Dense: the vertical sums of all samples in the row, whether a component uses
  * them or not; no sample has to be found before it is converted.
  * Sparse: only the words that the horizontal taps point to. */
-typedef struct pp_reader {
+typedef struct pp_vertical_pass {
   bool sparse;
   const pp_source *source;   /* of its first component */
   int first_byte, last_byte; /* of its components' first samples */
@@ -25,12 +25,12 @@ typedef struct pp_reader {
   int n_whole;         /* sparse: words before this one are inside reach */
   pp_sample_code code; /* dense */
   float *sums;         /* dense: the vertical sums of reach bytes */
-} pp_reader;
+} pp_vertical_pass;
 
 /* Components whose samples of one pixel lie within one word, or within
  * PP_LANES vertical sums: they take their horizontal taps together. */
-typedef struct pp_pixels {
-  pp_reader *reader;
+typedef struct pp_horizontal_pass {
+  pp_vertical_pass *vertical;
   const pp_source *source;   /* of its first component */
   int first_byte, last_byte; /* of its components' first samples */
   int n_components;
@@ -42,10 +42,10 @@ typedef struct pp_pixels {
   int32_t *offset;     /* first tap of each column; dense: in samples from sums,
                         * sparse: in bytes from base */
   int step;            /* from one tap to the next, in the same unit */
-} pp_pixels;
+} pp_horizontal_pass;
 
 typedef struct pp_resampled {
-  pp_pixels *pixels;
+  pp_horizontal_pass *horizontal;
   pp_sample_code code; /* sparse: in the word */
   int lane;            /* dense: in the vertical sums */
   float *column;       /* sparse: the vertical sums of one horizontal tap */
@@ -53,23 +53,23 @@ typedef struct pp_resampled {
 } pp_resampled;
 
 /* Of one call of pp_apply_cpu. */
-typedef struct pp_readers {
+typedef struct pp_passes {
   const pp_plan *plan;
   const pp_numbers *numbers;
   int first_row, last_row, columns;
-  int n_readers, n_pixels;
-  pp_reader reader[PP_MAX_COMPONENTS];
-  pp_pixels pixels[PP_MAX_COMPONENTS];
+  int n_vertical, n_horizontal;
+  pp_vertical_pass vertical[PP_MAX_COMPONENTS];
+  pp_horizontal_pass horizontal[PP_MAX_COMPONENTS];
   pp_resampled component[PP_MAX_COMPONENTS];
-} pp_readers;
+} pp_passes;
 
 /* Decides who reads what for rows [first_row, last_row) of the content, and
  * takes the buffers. Where scratch only counts, rows must be all, which needs
  * the most: fewer rows only join more readers. */
-void pp_readers_init (pp_readers *readers, const pp_plan *plan, int first_row,
+void pp_passes_init (pp_passes *passes, const pp_plan *plan, int first_row,
     int last_row, pp_scratch *scratch);
 
 /* Fills what depends on the view. */
-void pp_readers_prepare (pp_readers *readers, const pp_view *view);
+void pp_passes_prepare (pp_passes *passes, const pp_view *view);
 
 #endif

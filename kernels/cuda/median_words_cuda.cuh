@@ -2,11 +2,11 @@
  *
  * The median's kernel for whole words, and what all its kernels share.
  */
-#ifndef PP_WORDS_CUDA_CUH
-#define PP_WORDS_CUDA_CUH
+#ifndef PP_MEDIAN_WORDS_CUDA_CUH
+#define PP_MEDIAN_WORDS_CUDA_CUH
 
 #include "median_cuda.h"
-#include "sort_cuda.cuh"
+#include "median_sort_cuda.cuh"
 
 /* Threads of a block. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32

@@ -3,8 +3,8 @@
  * Networks of minimum and maximum that sort, or find the middle value. Two
  * values are compared at a time, as the halves of a word.
  */
-#ifndef PP_SORT_CUDA_CUH
-#define PP_SORT_CUDA_CUH
+#ifndef PP_MEDIAN_SORT_CUDA_CUH
+#define PP_MEDIAN_SORT_CUDA_CUH
 
 #include <cuda_runtime.h>
 
