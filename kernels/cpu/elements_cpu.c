@@ -17,7 +17,8 @@ clamp (float value, float low, float high)
   return value < high ? value : high;
 }
 
-/* Nearest even, overflow to infinity; as pp_float16, but without a branch. */
+/* float32 to float16: rounded half to even, overflow is infinity. As
+ * pp_float16, but without NaN, which does not occur, and without a branch. */
 PP_INLINE uint16_t
 half_bits (float value)
 {
@@ -25,12 +26,12 @@ half_bits (float value)
   memcpy (&bits, &value, sizeof bits);
   const uint32_t sign = bits >> 16 & 0x8000;
   const uint32_t magnitude = bits & 0x7fffffff;
-  /* The exponent's bias goes from 127 to 15; the 13 bits that fall away round
-   * up if they are more than half, or half and the last bit kept is odd. */
+  /* The exponent's bias goes from 127 to 15. 13 bits are dropped: they round up
+   * if they are more than half, or half and the last bit kept is odd. */
   const uint32_t normal =
       (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  /* Halves below 2^-14 are multiples of 2^-24, as floats from 1/2 on are: the
-   * addition rounds. */
+  /* float16 values below 2^-14 are multiples of 2^-24, and so are floats from
+   * 1/2 to 1: the addition rounds. */
   float sum;
   memcpy (&sum, &magnitude, sizeof sum);
   sum = sum + 0.5f;
@@ -61,16 +62,16 @@ store_float16 (void *elements, const float *restrict colour,
     element[x] = half_bits (colour[x] * mul + add);
 }
 
-/* uint8 and int8: the low byte is the same. */
+/* For uint8 and int8: the low byte is the same. */
 PP_CLONES static void
 store_integer (void *elements, const float *restrict colour,
     const pp_scaling *scaling, int n)
 {
   uint8_t *restrict element = elements;
   const float mul = scaling->mul, add = scaling->add;
-  /* Floats from 2^23 to 2^24 are integers: adding 1.5 * 2^23 to a value below
-   * 2^22 rounds it half to even and leaves it in the low bits, over those of
-   * magic itself, 0x4b400000. */
+  /* Floats from 2^23 to 2^24 are integers. Adding magic, 1.5 * 2^23, to a value
+   * within +-2^22 rounds it half to even. The sum's bits are then those of
+   * magic, 0x4b400000, plus the integer. */
   const float magic = 12582912.f;
   const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
   const float lo = scaling->lo, hi = scaling->hi;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU backend's kernel: the bits of pp_apply_c, several times as fast.
+ * The CPU's kernel. For each output row, one after the other:
  *
- * Every output row is made on its own, without state from the one before:
+ *   vertical passes     rows of samples -> vertical sums       (passes_cpu.c
+ *   horizontal passes   vertical sums -> resampled components   divides them)
+ *   colour_row          components -> R, G, B or gray
+ *   store_row           R, G, B or gray -> elements of the tensor
  *
- *   rows of samples -> vertical sums -> horizontal sums -> colour -> elements
- *
- * Each value goes through the reference's float operations in the reference's
- * order; the loops are in rows_cpu.c. Taps that weigh nothing are left out:
- * that can only change the sign of a zero, which the clamp removes.
+ * The loops over a row's samples and columns are in rows_cpu.c and
+ * elements_cpu.c. Each value goes through the same float operations as in the
+ * reference, in the same order. Only taps of weight 0 are left out: that may
+ * change the sign of a zero, which the clamp removes.
  */
 #include "kernel_cpu.h"
 #include "elements_cpu.h"
@@ -21,11 +23,12 @@ struct work {
   const pp_numbers *numbers;
   int last_row, columns;
   pp_passes passes;
-  /* the vertical taps of one output row that weigh something */
+  /* the vertical taps of one output row that have a weight */
   const uint8_t **tap_rows;
   float *tap_weights;
-  uint32_t *words;                /* sparse: of one row */
-  float *lanes;                   /* dense: PP_LANES sums a column */
+  uint32_t *words; /* sparse passes: of one row */
+
+  float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
 };
@@ -36,7 +39,8 @@ max_int (int a, int b)
   return a > b ? a : b;
 }
 
-/* Takes the buffers. scratch only counts: rows then are all. */
+/* Decides the passes and takes the buffers. While scratch only counts, the rows
+ * must be all rows. */
 static void
 work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
     pp_scratch *scratch)
@@ -63,7 +67,8 @@ work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
   }
 }
 
-/* Lists the reader's rows for output row y. A tap of weight 0 is no tap. */
+/* Lists the rows that the pass reads for output row y, with their weights.
+ * Returns how many; at least 1. */
 static int
 list_taps (struct work *work, const pp_vertical_pass *vertical, int y)
 {
@@ -80,8 +85,9 @@ list_taps (struct work *work, const pp_vertical_pass *vertical, int y)
   return max_int (n, 1);
 }
 
-/* Asks for the rows that y + 1 needs and y did not. The processor follows long
- * runs of adjacent rows by itself, and many rows would only displace others. */
+/* Prefetches the rows that y + 1 reads and y did not. With many taps it does
+ * not pay: the processor itself prefetches long runs of adjacent rows, and so
+ * many would evict others from the cache. */
 static void
 prefetch_next (const struct work *work, const pp_vertical_pass *vertical, int y)
 {
@@ -107,7 +113,7 @@ sum_vertical (struct work *work, const pp_vertical_pass *vertical, int y)
       vertical->reach / vertical->code.bytes, &vertical->code);
 }
 
-/* The horizontal taps over what sum_vertical made. */
+/* The horizontal taps of a dense pass, over the sums of its vertical one. */
 static void
 sum_horizontal (struct work *work, const pp_horizontal_pass *horizontal)
 {
@@ -139,7 +145,8 @@ sum_horizontal (struct work *work, const pp_horizontal_pass *horizontal)
   }
 }
 
-/* Adds one horizontal tap of each component: its vertical sums, weighted. */
+/* Adds one horizontal tap of a sparse pass: computes the vertical sums under
+ * the tap, then adds them, weighted. */
 static void
 add_sparse_tap (struct work *work, const pp_horizontal_pass *horizontal,
     int tap, int n_rows)
@@ -168,7 +175,7 @@ add_sparse_tap (struct work *work, const pp_horizontal_pass *horizontal,
   }
 }
 
-/* Resamples all components. */
+/* Resamples all components for output row y. */
 static void
 resample_row (struct work *work, int y)
 {
@@ -190,7 +197,8 @@ resample_row (struct work *work, int y)
   }
 }
 
-/* The resampled components' colour, in work->colour. */
+/* The resampled components -> work->colour. A factor of 0 is left out where two
+ * of three are 0, as with RGB. */
 static void
 colour_row (struct work *work)
 {
@@ -215,7 +223,7 @@ colour_row (struct work *work)
         numbers->gray, work->columns);
 }
 
-/* Row y of the content, from work->colour to the tensor. */
+/* work->colour -> row y of the content in the tensor. */
 static void
 store_row (struct work *work, void *tensor, int y)
 {
@@ -251,7 +259,7 @@ store_row (struct work *work, void *tensor, int y)
         work->columns);
 }
 
-/* The median's image, and what pp_median_cpu works with. */
+/* The image of medians, and the scratch memory of pp_median_cpu. */
 struct medians {
   pp_planes image;
   void *scratch;
@@ -274,7 +282,7 @@ medians_init (struct medians *medians, const pp_plan *plan, pp_scratch *scratch)
   medians->scratch = pp_scratch_take (scratch, pp_median_cpu_scratch (plan));
 }
 
-/* What the taps read: source, or medians of it. */
+/* Makes the medians, if the plan has one. Returns what the taps read. */
 static pp_view
 make_medians (const struct medians *medians, const pp_plan *plan,
     const pp_view *source, int first_row, int last_row)

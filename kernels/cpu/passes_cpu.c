@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Who reads what.
+ * Groups components that share rows into vertical passes, and interleaved ones
+ * into horizontal passes. pp_passes_init decides and takes the buffers,
+ * pp_passes_prepare fills in addresses, offsets and weights.
  */
 #include "passes_cpu.h"
 
@@ -16,15 +18,15 @@ min_int (int a, int b)
   return a < b ? a : b;
 }
 
-/* Bytes of the plane's rectangle from a byte of its rows on. */
+/* Bytes of a row of the plane's extent, from first_byte on. */
 static int
 reach_from (const pp_passes *passes, int plane, int first_byte)
 {
   return passes->plan->extent[plane].width - first_byte;
 }
 
-/* Sparse pays where few samples are wanted: a word takes as long as six samples
- * that are converted in a row (measured on Zen 5, gcc 12). */
+/* Sparse is faster where few of a row's samples are used. To fetch a word takes
+ * as long as to convert six adjacent samples (measured on Zen 5, gcc 12). */
 static bool
 is_sparse (const pp_passes *passes, const pp_source *source)
 {
@@ -57,7 +59,8 @@ same_rows (const pp_passes *passes, const pp_axis *a, const pp_axis *b)
   return true;
 }
 
-/* Bytes from the first to the last of first samples, source's included. */
+/* Bytes from first_byte to last_byte, once source's first sample is between
+ * them, too. */
 static int
 span_with (const pp_source *source, int first_byte, int last_byte)
 {
@@ -65,7 +68,7 @@ span_with (const pp_source *source, int first_byte, int last_byte)
       min_int (first_byte, source->first_byte);
 }
 
-/* Whether the component can be read together with those of the reader. */
+/* Whether the component can be read by the pass, with those it has. */
 static bool
 can_join (const pp_passes *passes, const pp_vertical_pass *vertical,
     const pp_source *source, bool sparse)
@@ -108,7 +111,7 @@ find_vertical_pass (pp_passes *passes, const pp_source *source)
   return vertical;
 }
 
-/* Those of a sparse reader are pixels already. */
+/* The horizontal pass that the component can join, or a new one. */
 static pp_horizontal_pass *
 find_horizontal_pass (pp_passes *passes, const pp_source *source)
 {
@@ -140,8 +143,9 @@ find_horizontal_pass (pp_passes *passes, const pp_source *source)
   return horizontal;
 }
 
-/* As the chroma of NV12 where nothing is antialiased: pixels of two samples, one
- * of each component. */
+/* Whether pp_sum_pairs can be used: pixels are two samples, one of each
+ * component, and there are two taps. So it is with NV12's chroma and bilinear.
+ */
 static bool
 is_pair (const pp_passes *passes, const pp_horizontal_pass *horizontal)
 {
@@ -216,7 +220,8 @@ prepare_vertical_pass (
   vertical->code = sample_code (passes, source);
   vertical->code.swap = passes->numbers->sample_bytes == 2 &&
       (passes->numbers->big_endian != 0) != machine_is_big;
-  /* Lanes that no component looks at, but arithmetic does. */
+  /* The last column's vector reads beyond the sums, in lanes that no component
+   * uses. */
   for (int i = 0; i < PP_LANES - 1; i++)
     vertical->sums[n_sums + i] = 0.f;
 }
@@ -267,7 +272,8 @@ prepare_component (const pp_passes *passes, pp_resampled *component, int c)
 
   component->lane = moved / passes->numbers->sample_bytes;
   component->code = sample_code (passes, source);
-  component->code.shift += 8 * moved; /* words have the first byte lowest */
+  component->code.shift +=
+      8 * moved; /* the first byte of a word is its lowest */
 }
 
 void
