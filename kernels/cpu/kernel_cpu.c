@@ -2,10 +2,10 @@
  *
  * The CPU's kernel. For each output row, one after the other:
  *
- *   vertical passes     rows of samples -> vertical sums       (passes_cpu.c
- *   horizontal passes   vertical sums -> resampled components   divides them)
- *   colour_row          components -> R, G, B or gray
- *   store_row           R, G, B or gray -> elements of the tensor
+ *   resample_row   rows of samples -> resampled components, by vertical and
+ *                  horizontal passes (passes_cpu.h)
+ *   colour_row     components -> R, G, B or gray
+ *   store_row      R, G, B or gray -> elements of the tensor
  *
  * The loops over a row's samples and columns are in rows_cpu.c and
  * elements_cpu.c. Each value goes through the same float operations as in the
@@ -27,7 +27,6 @@ struct work {
   const uint8_t **tap_rows;
   float *tap_weights;
   uint32_t *words; /* sparse passes: of one row */
-
   float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
