@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "backends.h"
 #include "engine.h"
 
 /* Overlap needs three streams, for upload, kernel and download; a fourth hides
@@ -107,9 +108,7 @@ pp_device *
 pp_device_open (pp_backend_id id, int index, const pp_device_options *options,
     pp_error *error)
 {
-  return pp_device_open_backend (
-      id == PP_BACKEND_CUDA ? &pp_backend_cuda : &pp_backend_cpu, index,
-      options, error);
+  return pp_device_open_backend (pp_backend_find (id), index, options, error);
 }
 
 pp_device *

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "kernels/table.h"
 #include "recipe.h"
 
 static const char *const bases[] = {
