@@ -11,10 +11,10 @@
 
 #include "gst/caps/inputformat.h"
 #include "gst/caps/tensorcaps.h"
-#include "gst/cudapreproc.h"
-#include "gst/settings/settings.h"
 #include "kernels/cpu/kernel_cpu.h"
 #include "kernels/reference/reference.h"
+
+#include "tests/common/elementspec.h"
 
 #define MAX_GROUPS 26
 
@@ -116,88 +116,6 @@ parse_number (const gchar *text, gdouble *value)
 
   *value = g_ascii_strtod (text, &end);
   return end != text && *end == '\0';
-}
-
-/* Sets the element's properties as a launch line does. FALSE, with a line, for
- * what is no property. */
-static gboolean
-set_properties (GObject *element, gchar **columns)
-{
-  g_auto (GStrv) pairs = NULL;
-
-  if (!g_shell_parse_argv (columns[PROPERTIES], NULL, &pairs, NULL)) {
-    g_print ("%s: cannot read %s\n", columns[NAME], columns[PROPERTIES]);
-    return FALSE;
-  }
-  for (guint i = 0; pairs[i]; i++) {
-    g_auto (GStrv) pair = g_strsplit (pairs[i], "=", 2);
-
-    if (!pair[1] ||
-        !g_object_class_find_property (G_OBJECT_GET_CLASS (element), pair[0])) {
-      g_print ("%s: unknown setting %s\n", columns[NAME], pairs[i]);
-      return FALSE;
-    }
-    gst_util_set_object_arg (element, pair[0], pair[1]);
-  }
-  return TRUE;
-}
-
-/* What the element makes of the properties; clear it. */
-static void
-read_properties (GObject *element, GstPpSettings *settings)
-{
-  guint n;
-  g_autofree GParamSpec **all =
-      g_object_class_list_properties (G_OBJECT_GET_CLASS (element), &n);
-
-  gst_pp_settings_init (settings);
-  for (guint i = 0; i < n; i++) {
-    GValue value = G_VALUE_INIT;
-
-    if (all[i]->owner_type != GST_TYPE_CUDA_PREPROC ||
-        !(all[i]->flags & G_PARAM_WRITABLE))
-      continue;
-    g_object_get_property (element, all[i]->name, &value);
-    gst_pp_settings_set (settings, all[i]->param_id, &value);
-    g_value_unset (&value);
-  }
-}
-
-/* Each case says the tensor's width and height, and what is not usual. */
-static GstPpTensor
-make_tensor (const GstPpSettings *settings)
-{
-  const GstPpTensor tensor = {
-    .width = settings->width,
-    .height = settings->height,
-    .channels = settings->channels == PP_CHANNELS_GRAY ? 1 : PP_MAX_CHANNELS,
-    .layout = (pp_layout) MAX (settings->layout, PP_LAYOUT_NCHW),
-    .type = (pp_type) MAX (settings->type, PP_TYPE_FLOAT32),
-  };
-
-  return tensor;
-}
-
-/* FALSE, with a line, for what the element refuses. */
-static gboolean
-parse_properties (gchar **columns, pp_spec *spec)
-{
-  GObject *element =
-      g_object_ref_sink (g_object_new (GST_TYPE_CUDA_PREPROC, NULL));
-  gboolean right = set_properties (element, columns);
-  g_autofree gchar *reason = NULL;
-  GstPpSettings settings;
-
-  read_properties (element, &settings);
-  const GstPpTensor tensor = make_tensor (&settings);
-
-  if (right && !gst_pp_settings_to_spec (&settings, &tensor, spec, &reason)) {
-    g_print ("%s: %s\n", columns[NAME], reason);
-    right = FALSE;
-  }
-  gst_pp_settings_clear (&settings);
-  g_object_unref (element);
-  return right;
 }
 
 static gboolean
@@ -417,13 +335,15 @@ check_case (gchar **columns, const gchar *folder, const pp_spec *spec)
 static void
 run_case (gchar **columns, const gchar *folder)
 {
+  g_autofree gchar *reason = NULL;
   pp_spec spec;
 
   if (g_strv_length (columns) != N_COLUMNS ||
       !g_ascii_islower (columns[NAME][0])) {
     g_print ("%s: not a case of %d columns\n", columns[NAME], N_COLUMNS);
     totals.failed++;
-  } else if (!parse_properties (columns, &spec)) {
+  } else if (!test_spec_from_properties (columns[PROPERTIES], &spec, &reason)) {
+    g_print ("%s: %s\n", columns[NAME], reason);
     totals.failed++;
   } else if (check_case (columns, folder, &spec)) {
     totals.passed++;
