@@ -37,9 +37,7 @@
 #include "report/monitor.h"
 #include "buffers/negotiated.h"
 #include "caps/tensorcaps.h"
-
-GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "debug.h"
 
 /* More than are ever under way. */
 #define MOST_FRAMES 64
@@ -729,8 +727,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_cuda_preproc_debug, "cudapreproc", 0,
-      "video frames to normalized tensors");
+  gst_pp_debug_init ();
   gst_pp_meta_register ();
 
   object_class->set_property = gst_cuda_preproc_set_property;

@@ -2,10 +2,8 @@
 
 #include "hostmemory.h"
 
+#include "gst/debug.h"
 #include "meta.h"
-
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
 
 /* Arena blocks are aligned to this, bytes. */
 #define ARENA_ALIGNMENT 256

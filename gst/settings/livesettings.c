@@ -2,8 +2,7 @@
 
 #include "livesettings.h"
 
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "gst/debug.h"
 
 void
 gst_pp_live_settings_init (GstPpLiveSettings *self, GstElement *element)
