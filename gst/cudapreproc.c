@@ -55,7 +55,7 @@ struct _GstCudaPreproc {
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
   GstAllocator *allocator; /* of frames, for upstream */
-  GstPpDeviceWish opened;
+  GstPpDeviceConstraints opened;
   pid_t opened_process; /* the one that opened it */
 
   GstPpErrorGate errors;
@@ -143,13 +143,14 @@ close_device (GstCudaPreproc *self)
 }
 
 static gboolean
-open_device (GstCudaPreproc *self, const GstPpDeviceWish *wish)
+open_device (GstCudaPreproc *self, const GstPpDeviceConstraints *constraints)
 {
   pp_error error;
 
-  self->opened = *wish;
+  self->opened = *constraints;
   self->opened_process = getpid ();
-  self->device = gst_pp_device_open (GST_ELEMENT_CAST (self), wish, &error);
+  self->device =
+      gst_pp_device_open (GST_ELEMENT_CAST (self), constraints, &error);
   if (self->device == NULL) {
     post_engine_error (self, &error);
     return FALSE;
@@ -169,16 +170,18 @@ open_device (GstCudaPreproc *self, const GstPpDeviceWish *wish)
 static gboolean
 refresh_device (GstCudaPreproc *self)
 {
-  const GstPpDeviceWish wish = gst_pp_live_settings_device (&self->settings);
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
 
-  if (self->device != NULL && self->opened.backend == wish.backend &&
-      self->opened.index == wish.index &&
-      self->opened.options.streams == wish.options.streams &&
-      self->opened.options.staging_threads == wish.options.staging_threads &&
+  if (self->device != NULL && self->opened.backend == constraints.backend &&
+      self->opened.index == constraints.index &&
+      self->opened.options.streams == constraints.options.streams &&
+      self->opened.options.staging_threads ==
+          constraints.options.staging_threads &&
       pp_device_error (self->device, NULL) == PP_OK)
     return TRUE;
   close_device (self);
-  return open_device (self, &wish);
+  return open_device (self, &constraints);
 }
 
 /* On a thread of the device. */
@@ -385,8 +388,10 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
 
-  const GstPpTensorWish wish = gst_pp_live_settings_tensor (&self->settings);
-  GstCaps *fixed = gst_pp_tensor_caps_fixate (othercaps, &wish, caps, &reason);
+  const GstPpTensorConstraints constraints =
+      gst_pp_live_settings_tensor_constraints (&self->settings);
+  GstCaps *fixed =
+      gst_pp_tensor_caps_fixate (othercaps, &constraints, caps, &reason);
   if (fixed == NULL) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
         g_strdup_printf ("Downstream wants %s", reason));
@@ -410,7 +415,8 @@ gst_cuda_preproc_set_caps (
   gst_pp_live_settings_resolve (
       &self->settings, &self->plans.settings, &self->plans_serial);
 
-  const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (&self->plans.settings);
   if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
     g_autofree gchar *text = gst_caps_to_string (incaps);
     post_fault (self, GST_PP_FAULT_VIDEO,
@@ -418,7 +424,8 @@ gst_cuda_preproc_set_caps (
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
-  if (!gst_pp_tensor_from_caps (outcaps, &wish, &self->plans.tensor, &reason)) {
+  if (!gst_pp_tensor_from_caps (
+          outcaps, &constraints, &self->plans.tensor, &reason)) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
     return FALSE;
   }
