@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "settings.h"
 
 G_BEGIN_DECLS

@@ -21,7 +21,7 @@
 #include "benchsink.h"
 #include "benchsource.h"
 #include "gst/cudapreproc.h"
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "kernels/engine/engine.h"
 
 #define SKIP 77

@@ -4,7 +4,7 @@
  * the fake device, whatever its number, unless it asks for the CPU.
  */
 #include "backend_fake.h"
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "kernels/engine/engine.h"
 
 pp_device *

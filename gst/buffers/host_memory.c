@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "hostmemory.h"
+#include "host_memory.h"
 
 #include "gst/debug.h"
 #include "meta.h"

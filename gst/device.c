@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "device.h"
+#include "gst/device.h"
 
 pp_device *
 gst_pp_device_open (GstElement *element,
