@@ -222,8 +222,8 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
     GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
   self->outputs.discont = FALSE;
   pp_plan_get_geometry (plan, &geometry);
-  gst_pp_meta_set (
-      *output, self->negotiated.tensor.width, self->negotiated.tensor.height, &geometry);
+  gst_pp_meta_set (*output, self->negotiated.tensor.width,
+      self->negotiated.tensor.height, &geometry);
   return GST_FLOW_OK;
 }
 
@@ -274,8 +274,8 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gchar *reason = NULL;
   pp_error error;
 
-  if (gst_pp_live_settings_refresh (
-          &self->settings, &self->negotiated.settings, &self->settings_serial))
+  if (gst_pp_live_settings_refresh (&self->settings, &self->negotiated.settings,
+          &self->settings_serial) == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (&self->negotiated);
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, &self->negotiated, input, &plan, &fault, &reason);
@@ -445,8 +445,8 @@ gst_cuda_preproc_set_caps (
         pp_device_streams_in_use (self->device),
         pp_device_streams (self->device));
   self->warned = self->warned ||
-      gst_pp_settings_warn (
-          GST_ELEMENT_CAST (self), &self->negotiated.settings, &self->negotiated.tensor);
+      gst_pp_settings_warn (GST_ELEMENT_CAST (self), &self->negotiated.settings,
+          &self->negotiated.tensor);
   return TRUE;
 }
 

@@ -71,23 +71,24 @@ gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
 {
   GST_OBJECT_LOCK (self->element);
-  gst_pp_settings_resolve (to, &self->settings, FALSE);
+  gst_pp_settings_resolve (to, &self->settings);
   *serial = self->serial;
   GST_OBJECT_UNLOCK (self->element);
 }
 
-gboolean
+GstPpDifference
 gst_pp_live_settings_refresh (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
 {
+  GstPpDifference difference = GST_PP_SAME;
+
   GST_OBJECT_LOCK (self->element);
-  const gboolean changed = self->serial != *serial;
-  if (changed) {
-    gst_pp_settings_resolve (to, &self->settings, TRUE);
+  if (self->serial != *serial) {
+    difference = gst_pp_settings_refresh (to, &self->settings);
     *serial = self->serial;
   }
   GST_OBJECT_UNLOCK (self->element);
-  return changed;
+  return difference;
 }
 
 GstPpTensorConstraints

@@ -43,9 +43,9 @@ gboolean gst_pp_live_settings_check (GstPpLiveSettings *self, gchar **reason);
  * says of which change that is. */
 void gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial);
-/* The same of what may change while PLAYING, if there were changes since; whether
- * there were. */
-gboolean gst_pp_live_settings_refresh (
+/* The same of what may change while PLAYING, if there were changes since; what
+ * has changed in *to, see gst_pp_settings_refresh. */
+GstPpDifference gst_pp_live_settings_refresh (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial);
 /* What the user and the preset ask for. */
 GstPpTensorConstraints gst_pp_live_settings_tensor_constraints (

@@ -58,8 +58,7 @@ gst_pp_preset_foreach (gint preset,
 
   for (guint i = 0; settings[i] != NULL; i++) {
     g_auto (GStrv) pair = g_strsplit (settings[i], "=", 2);
-    if (g_strv_length (pair) == 2)
-      set (data, pair[0], pair[1]);
+    set (data, pair[0], pair[0] != NULL && pair[1] != NULL ? pair[1] : "");
   }
 }
 

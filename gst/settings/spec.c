@@ -5,6 +5,9 @@
 
 #include "settings.h"
 
+#include <string.h>
+
+#include "enums.h"
 #include "presets.h"
 
 pp_device_options
@@ -25,8 +28,8 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .width = settings->width,
     .height = settings->height,
     .channels = settings->channels,
-    .preset = gst_pp_settings_is_set (settings, "channels") ? GST_PP_PRESET_NONE
-                                                            : settings->preset,
+    .preset = gst_pp_settings_is_set (settings, channels) ? GST_PP_PRESET_NONE
+                                                          : settings->preset,
     .layout = settings->layout,
     .type = settings->type,
   };
@@ -89,6 +92,63 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
           spec->pad_value, reason);
 }
 
+/* Whether an error's text names a property that the preset has set. */
+typedef struct {
+  const GstPpSettings *settings;
+  const gchar *text;
+  gboolean found;
+} Search;
+
+static void
+search_property (gpointer data, const gchar *name, const gchar *value)
+{
+  Search *search = data;
+
+  if (gst_pp_settings_is_set_by_name (search->settings, name))
+    return;
+  for (const gchar *at = strstr (search->text, name); at != NULL;
+       at = strstr (at + 1, name)) {
+    const gchar end = at[strlen (name)];
+    const gboolean begins = at == search->text || strchr (" (", at[-1]) != NULL;
+    if (begins && !g_ascii_isalnum (end) && end != '-')
+      search->found = TRUE;
+  }
+}
+
+static void
+blame_preset (const GstPpSettings *settings, gchar **reason)
+{
+  gchar *text = *reason;
+  Search search = { settings, text, FALSE };
+
+  gst_pp_preset_foreach (settings->preset, search_property, &search);
+  if (!search.found)
+    return;
+  *reason = gst_pp_preset_blame (settings->preset, text);
+  g_free (text);
+}
+
+pp_plan *
+gst_pp_settings_make_plan (const GstPpSettings *settings,
+    const GstPpTensor *tensor, const pp_format *format, const pp_rect *picture,
+    pp_status *status, gchar **reason)
+{
+  pp_spec spec;
+  pp_error error = { PP_BAD_ARGUMENT, "" };
+  pp_plan *plan = NULL;
+
+  if (gst_pp_settings_to_spec (settings, tensor, &spec, reason)) {
+    plan = pp_plan_new (&spec, format, picture, &error);
+    if (plan != NULL)
+      return plan;
+    *reason = g_strdup (error.text);
+  }
+  *status = error.status;
+  if (*status == PP_BAD_ARGUMENT)
+    blame_preset (settings, reason);
+  return NULL;
+}
+
 /* What a channel's black and white become, before they are clamped to bytes. */
 static void
 quantize_ends (const pp_spec *spec, gint c, gdouble ends[2])
@@ -121,8 +181,8 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
         ("type=%s holds %g to %g, but with quant-scale=0, which stands for "
          "scale=%g, and quant-zero-point=%d black would be %g and white %g: "
          "what lies beyond is clamped",
-            gst_pp_type_name (tensor->type), low, low + 255, spec.scale,
-            spec.quant_zero_point, ends[0], ends[1]),
+            gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), low,
+            low + 255, spec.scale, spec.quant_zero_point, ends[0], ends[1]),
         ("Set quant-scale and quant-zero-point to those of the model."));
     return TRUE;
   }

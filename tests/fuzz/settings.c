@@ -149,13 +149,14 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   gst_pp_settings_init (&settings);
   gst_pp_settings_init (&resolved);
   take_settings (&in, &settings);
-  gst_pp_settings_resolve (&resolved, &settings, FALSE);
+  gst_pp_settings_resolve (&resolved, &settings);
   check_settings (&resolved);
   /* once more, over what is there, as while PLAYING */
-  MUST (gst_pp_settings_copy_one (&settings, &resolved, "mean") &&
+  gst_pp_settings_copy_one (&settings, &resolved, "mean");
+  MUST (!gst_pp_settings_copy_one (&settings, &resolved, "mean") &&
           !gst_pp_settings_copy_one (&settings, &resolved, "name"),
-      "mean is no property, or name is");
-  gst_pp_settings_resolve (&resolved, &settings, TRUE);
+      "mean changed twice, or name is a property");
+  gst_pp_settings_refresh (&resolved, &settings);
   check_settings (&resolved);
   gst_pp_settings_clear (&settings);
   gst_pp_settings_clear (&resolved);
