@@ -157,11 +157,14 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
 
   g_clear_pointer (reason, g_free);
   if (!has_channels (layout, dimensions))
-    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT
-                               " channels as %s, not 1 or 3",
-        channels, layout_name ((gint) layout));
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " with %" G_GINT64_FORMAT
+                               " channels as %s, and channels must be 1 or 3",
+        width, height, channels, layout_name ((gint) layout));
   else if (width > PP_MAX_SIZE || height > PP_MAX_SIZE)
-    *reason = g_strdup_printf ("that is larger than %d", PP_MAX_SIZE);
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " as %s, and sizes must be at most %d",
+        width, height, layout_name ((gint) layout), PP_MAX_SIZE);
   else if (constraints->layout >= 0 && constraints->layout != (gint) layout)
     *reason =
         g_strdup_printf ("layout=%s is set", layout_name (constraints->layout));
@@ -182,6 +185,39 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   return TRUE;
 }
 
+/* What whoever wrote the dimensions meant, if nothing is possible: the layout that
+ * gives a possible number of channels, else the smaller one. */
+static pp_layout
+guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
+{
+  pp_layout guess = preferred;
+
+  for (pp_layout layout = 0; layout < PP_N_LAYOUTS; layout++)
+    if (!has_channels (guess, dimensions) &&
+        (has_channels (layout, dimensions) ||
+            dimensions[layouts[layout].channels] <
+                dimensions[layouts[guess].channels]))
+      guess = layout;
+  return guess;
+}
+
+/* NULL: the dimensions are those of one tensor. */
+static gchar *
+say_batch (const gint64 dimensions[MAX_RANK], pp_layout layout)
+{
+  for (gint i = 3; i < MAX_RANK; i++)
+    if (dimensions[i] != 1)
+      return g_strdup_printf (
+          "that is a batch of %" G_GINT64_FORMAT
+          " pictures of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+          " with %" G_GINT64_FORMAT
+          " channels as %s, and only a batch of 1 is possible",
+          dimensions[i], dimensions[layouts[layout].width],
+          dimensions[layouts[layout].height],
+          dimensions[layouts[layout].channels], layout_name ((gint) layout));
+  return NULL;
+}
+
 static gboolean
 read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
     GstPpTensor *tensor, gchar **reason)
@@ -189,29 +225,27 @@ read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
   const pp_layout first = constraints->layout >= 0
       ? (pp_layout) constraints->layout
       : PP_LAYOUT_NCHW;
-  const pp_layout second =
-      first == PP_LAYOUT_NCHW ? PP_LAYOUT_NHWC : PP_LAYOUT_NCHW;
   gint64 dimensions[MAX_RANK];
-  gchar *why = NULL, *why_second = NULL;
-  gboolean read = FALSE;
+  gchar *why[PP_N_LAYOUTS] = { NULL };
 
-  if (!parse_dimensions (text, dimensions))
-    why = g_strdup ("that is not a list of sizes");
-  for (gint i = 3; i < MAX_RANK && why == NULL; i++)
-    if (dimensions[i] != 1)
-      why = g_strdup_printf ("only a batch of 1 is possible");
-  if (why == NULL)
-    read = read_as (first, dimensions, constraints, tensor, &why) ||
-        read_as (second, dimensions, constraints, tensor, &why_second);
-  /* Of two readings that fail, the one that could have been meant. */
+  if (!parse_dimensions (text, dimensions)) {
+    *reason = g_strdup_printf (
+        "dimensions=%s, but that is not a list of sizes", text);
+    return FALSE;
+  }
+
+  const pp_layout guess = guess_layout (dimensions, first);
+  gboolean read = FALSE;
+  why[guess] = say_batch (dimensions, guess);
+  if (why[guess] == NULL) {
+    read = read_as (first, dimensions, constraints, tensor, &why[first]);
+    for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++)
+      read = read_as (layout, dimensions, constraints, tensor, &why[layout]);
+  }
   if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text,
-        why_second != NULL && !has_channels (first, dimensions) &&
-                has_channels (second, dimensions)
-            ? why_second
-            : why);
-  g_free (why);
-  g_free (why_second);
+    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why[guess]);
+  for (guint i = 0; i < PP_N_LAYOUTS; i++)
+    g_free (why[i]);
   return read;
 }
 
