@@ -122,11 +122,11 @@ post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
 }
 
 static gboolean
-check_settings (GstCudaPreproc *self)
+start_settings (GstCudaPreproc *self)
 {
   gchar *reason = NULL;
 
-  if (gst_pp_live_settings_check (&self->settings, &reason))
+  if (gst_pp_live_settings_start (&self->settings, &reason))
     return TRUE;
   post_fault (self, GST_PP_FAULT_SETTINGS, reason);
   return FALSE;
@@ -661,7 +661,7 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_pp_error_gate_open (&self->errors);
-    if (!check_settings (self) || !refresh_device (self))
+    if (!start_settings (self) || !refresh_device (self))
       return GST_STATE_CHANGE_FAILURE;
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->monitor);

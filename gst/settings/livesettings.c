@@ -58,9 +58,11 @@ gst_pp_live_settings_dispatch (
 }
 
 gboolean
-gst_pp_live_settings_check (GstPpLiveSettings *self, gchar **reason)
+gst_pp_live_settings_start (GstPpLiveSettings *self, gchar **reason)
 {
   GST_OBJECT_LOCK (self->element);
+  gst_pp_settings_copy (&self->settings, &self->pending);
+  self->serial++;
   const gboolean good = gst_pp_settings_check (&self->settings, reason);
   GST_OBJECT_UNLOCK (self->element);
   return good;

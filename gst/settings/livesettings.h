@@ -37,8 +37,10 @@ void gst_pp_live_settings_get_property (
 void gst_pp_live_settings_dispatch (
     GstPpLiveSettings *self, guint n_pspecs, GParamSpec **pspecs);
 
-/* See gst_pp_settings_check. */
-gboolean gst_pp_live_settings_check (GstPpLiveSettings *self, gchar **reason);
+/* The element goes to READY or PAUSED: what reads back takes effect, also where
+ * g_object_freeze_notify keeps the end of a g_object_set away. FALSE and *reason
+ * as gst_pp_settings_check has it. */
+gboolean gst_pp_live_settings_start (GstPpLiveSettings *self, gchar **reason);
 /* What holds, all of it, with the preset's: see gst_pp_settings_resolve. *serial
  * says of which change that is. */
 void gst_pp_live_settings_resolve (

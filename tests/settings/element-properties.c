@@ -131,6 +131,41 @@ GST_START_TEST (test_settings_of_another_thread) {
 }
 GST_END_TEST
 
+/* What reads back is what starts, also while someone holds the notifications that
+ * end a g_object_set; what is wrong is told then, too. */
+GST_START_TEST (test_frozen_settings_start) {
+  GstHarness *h = test_harness (__i__, "name=cudapreproc async-depth=0");
+  GstVideoInfo info;
+  gint width = 0;
+
+  test_video_info (&info, "RGB", 32, 24);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  g_object_freeze_notify (G_OBJECT (h->element));
+  gst_harness_set (h, "cudapreproc", "width", 8, "scale", 1.0, "mean", "-5",
+      "streams", 99, NULL);
+  fail_unless_equals_int (gst_element_set_state (h->element, GST_STATE_PLAYING),
+      GST_STATE_CHANGE_FAILURE);
+  g_autofree gchar *text = test_harness_error (h);
+  test_expect_words (text, "streams is 99");
+
+  gst_harness_set (h, "cudapreproc", "streams", 1, NULL);
+  gst_harness_get (h, "cudapreproc", "width", &width, NULL);
+  fail_unless_equals_int (width, 8);
+  fail_unless (gst_element_set_state (h->element, GST_STATE_PLAYING) !=
+      GST_STATE_CHANGE_FAILURE);
+  GstBuffer *tensor = test_convert (h, &info, test_frame (&info, NULL));
+  fail_unless_equals_uint64 (
+      gst_buffer_get_size (tensor), 8 * 24 * 3 * sizeof (gfloat));
+  test_expect_float (tensor, 5);
+  gst_buffer_unref (tensor);
+  g_object_thaw_notify (G_OBJECT (h->element));
+  tensor = test_convert (h, &info, test_frame (&info, NULL));
+  test_expect_float (tensor, 5);
+  gst_buffer_unref (tensor);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* From the next frame on, not for frames under way. */
 GST_START_TEST (test_settings_count_from_the_next_frame) {
   GstVideoInfo info;
@@ -240,6 +275,7 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_settings_change_whole);
   test_add (tcase, test_settings_of_another_thread);
+  test_add (tcase, test_frozen_settings_start);
   test_add (tcase, test_settings_count_from_the_next_frame);
   test_add (tcase, test_two_elements);
   test_add (tcase, test_statistics);
