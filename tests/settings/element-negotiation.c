@@ -178,6 +178,45 @@ GST_START_TEST (test_doubtful_caps) {
 }
 GST_END_TEST
 
+/* Models were trained on frames whose pixels were taken for square: presets that
+ * stand for training code take them so, too. */
+GST_START_TEST (test_presets_and_pixels) {
+  static const struct {
+    const gchar *properties;
+    gint height; /* of the picture in a tensor of 16x16 */
+  } presets[] = {
+    { "preset=none", 6 },
+    { "preset=unit", 6 },
+    { "preset=signed", 6 },
+    { "preset=imagenet", 12 },
+    { "preset=clip", 12 },
+    { "preset=yolo", 12 },
+    { "preset=caffe", 12 },
+    { "preset=yolo ignore-pixel-aspect-ratio=false", 6 },
+    { "preset=unit ignore-pixel-aspect-ratio=true", 12 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
+    g_autofree gchar *properties = g_strdup_printf (
+        "%s fit=letterbox width=16 height=16", presets[i].properties);
+    GstHarness *h = test_harness (__i__, properties);
+    GstVideoInfo info;
+
+    test_video_info (&info, "RGB", 32, 24);
+    gst_harness_set_src_caps_str (h,
+        "video/x-raw, format = RGB, width = 32, height = 24, "
+        "pixel-aspect-ratio = 2/1");
+    fail_unless_equals_int (
+        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    GstBuffer *tensor = gst_harness_pull (h);
+    fail_unless (test_meta_int (tensor, "dst-height") == presets[i].height,
+        "%s: %d", properties, test_meta_int (tensor, "dst-height"));
+    gst_buffer_unref (tensor);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 /* What a source that can do anything is told. */
 GST_START_TEST (test_upstream_is_free) {
   GstElement *pipeline = test_launch (__i__,
@@ -335,6 +374,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_negotiation);
   test_add (tcase, test_framerate);
   test_add (tcase, test_doubtful_caps);
+  test_add (tcase, test_presets_and_pixels);
   test_add (tcase, test_caps_queries);
   test_add (tcase, test_upstream_is_free);
   test_add (tcase, test_layout_of_ambiguous_shape);
