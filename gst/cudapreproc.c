@@ -424,6 +424,8 @@ gst_cuda_preproc_set_caps (
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
+  gst_pp_video_info_override_colorimetry (
+      &self->negotiated.info, incaps, self->negotiated.settings.colorimetry);
   if (!gst_pp_tensor_from_caps (
           outcaps, &constraints, &self->negotiated.tensor, &reason)) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);

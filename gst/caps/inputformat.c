@@ -80,11 +80,10 @@ fill_colour (const GstVideoInfo *info, pp_format *format, gchar **reason)
   return TRUE;
 }
 
-/* What caps say of colours; 0, which is unknown, where they say nothing. */
+/* What a colorimetry string says; 0, which is unknown, where it says nothing. */
 static GstVideoColorimetry
-read_colorimetry (const GstStructure *structure)
+read_colorimetry (const gchar *text)
 {
-  const gchar *text = gst_structure_get_string (structure, "colorimetry");
   GstVideoColorimetry said = { 0 };
 
   if (text == NULL || !gst_video_colorimetry_from_string (&said, text))
@@ -156,13 +155,30 @@ gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps)
 {
   if (!gst_video_info_from_caps (info, caps))
     return FALSE;
-
-  const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const GstVideoColorimetry said = read_colorimetry (structure);
-  set_colorimetry (info, &said);
-  set_site (info, structure, &said);
+  gst_pp_video_info_override_colorimetry (info, caps, NULL);
   mend_fractions (info);
   return TRUE;
+}
+
+void
+gst_pp_video_info_override_colorimetry (
+    GstVideoInfo *info, const GstCaps *caps, const gchar *colorimetry)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const GstVideoColorimetry user = read_colorimetry (colorimetry);
+  GstVideoColorimetry said =
+      read_colorimetry (gst_structure_get_string (structure, "colorimetry"));
+
+  if (user.range != GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    said.range = user.range;
+  if (user.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+    said.matrix = user.matrix;
+  if (user.transfer != GST_VIDEO_TRANSFER_UNKNOWN)
+    said.transfer = user.transfer;
+  if (user.primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN)
+    said.primaries = user.primaries;
+  set_colorimetry (info, &said);
+  set_site (info, structure, &said);
 }
 
 gboolean

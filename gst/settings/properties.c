@@ -26,10 +26,10 @@
     name, &gst_pp_kind_double, G_STRUCT_OFFSET (GstPpSettings, field), change, \
         standard, min, max, NULL, NULL, NULL, blurb                            \
   }
-#define STRING_ROW(name, field, change, blurb)                                 \
+#define STRING_ROW(name, field, change, standard, blurb)                       \
   {                                                                            \
     name, &gst_pp_kind_string, G_STRUCT_OFFSET (GstPpSettings, field), change, \
-        0, 0, 0, NULL, NULL, NULL, blurb                                       \
+        0, 0, 0, standard, NULL, NULL, blurb                                   \
   }
 #define LIST_ROW(name, field, change, standard, blurb)                         \
   {                                                                            \
@@ -78,6 +78,9 @@ static const GstPpProperty properties[] = {
     "PadAlign", "Where the padding of fit=letterbox is"),
   BOOLEAN_ROW ("ignore-pixel-aspect-ratio", ignore_pixel_aspect_ratio, READY,
     FALSE, "Treat pixels as square, as training code does"),
+  STRING_ROW ("colorimetry", colorimetry, READY, "",
+    "Colorimetry that frames have, whatever their caps say, such as bt709 or "
+    "1:4:0:0; what it leaves unknown is as in the caps (empty: all of it)"),
   INT_ROW ("resize", resize, READY, 0, 0, PP_MAX_SIZE,
     "Resize the short side to this many pixels before the centre is cropped, "
     "as torchvision's Resize does (0: to the tensor's size)"),
@@ -116,7 +119,7 @@ static const GstPpProperty properties[] = {
     "keeps the pixels' values if mean=0 and std=1)"),
   INT_ROW ("quant-zero-point", quant_zero_point, READY, 0, -128, 255,
     "Integer that stands for 0 with type=uint8 or int8"),
-  STRING_ROW ("timeline-location", timeline_location, READY,
+  STRING_ROW ("timeline-location", timeline_location, READY, NULL,
     "File for the times at which the last 4096 frames were uploaded, computed "
     "and downloaded, written when the stream ends: .json (for Perfetto or "
     "chrome://tracing) or .svg (a picture of some of them)"),

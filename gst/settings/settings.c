@@ -2,6 +2,7 @@
 
 #include "settings.h"
 
+#include <gst/video/video.h>
 #include <string.h>
 
 #include "presets.h"
@@ -228,6 +229,21 @@ check_ranges (const GstPpSettings *settings, gchar **reason)
   return TRUE;
 }
 
+static gboolean
+check_colorimetry (const GstPpSettings *settings, gchar **reason)
+{
+  const gchar *text = settings->colorimetry;
+  GstVideoColorimetry colorimetry;
+
+  if (text == NULL || *text == '\0' ||
+      gst_video_colorimetry_from_string (&colorimetry, text))
+    return TRUE;
+  *reason = g_strdup_printf ("colorimetry=%s is not a GStreamer colorimetry, "
+                             "such as bt709 or 1:4:0:0",
+      text);
+  return FALSE;
+}
+
 gboolean
 gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
 {
@@ -239,6 +255,8 @@ gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
         settings->denoise_size);
     return FALSE;
   }
+  if (!check_colorimetry (settings, reason))
+    return FALSE;
   if (settings->backend == PP_BACKEND_CPU && settings->cuda_device_id >= 0) {
     *reason =
         g_strdup_printf ("cuda-device-id is %d, must be -1 with backend=cpu",

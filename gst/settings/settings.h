@@ -36,6 +36,7 @@ typedef struct {
   /* the picture in it */
   gint fit, pad_align;
   gboolean ignore_pixel_aspect_ratio;
+  gchar *colorimetry; /* owned; NULL or empty: the caps' */
   gint resize;
   gdouble crop_fraction;
   GstPpList crop, pad_value;

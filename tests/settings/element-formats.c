@@ -183,6 +183,49 @@ GST_START_TEST (test_range_without_matrix) {
 }
 GST_END_TEST
 
+/* What the user names stands for what caps say, field by field. */
+GST_START_TEST (test_override) {
+  static const struct {
+    const gchar *caps, *colorimetry, *same; /* as these caps */
+  } cases[] = {
+    { SMALL, "bt709", SMALL ", colorimetry = bt709" },
+    { SMALL, "1:4:0:0", SMALL ", colorimetry = (string) 1:4:0:0" },
+    { SMALL ", colorimetry = bt709", "1:0:0:0",
+        SMALL ", colorimetry = (string) 1:3:5:1" },
+    { SMALL ", colorimetry = (string) 1:3:5:1", "0:4:0:0",
+        SMALL ", colorimetry = (string) 1:4:5:1" },
+    { SMALL ", colorimetry = bt709", "sRGB",
+        SMALL ", colorimetry = (string) 1:3:7:1" },
+    { SMALL ", chroma-site = cosited", "bt709",
+        SMALL ", chroma-site = cosited, colorimetry = bt709" },
+    { LARGE ", colorimetry = bt709", "", LARGE ", colorimetry = bt709" },
+    { LARGE, "", LARGE },
+    { "video/x-raw, format = RGB, width = 8, height = 8", "2:0:0:0",
+        "video/x-raw, format = RGB, width = 8, height = 8, "
+        "colorimetry = (string) 2:1:7:1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstCaps *caps = gst_caps_from_string (cases[i].caps);
+    GstCaps *same = gst_caps_from_string (cases[i].same);
+    GstVideoInfo info, expected;
+
+    fail_unless (gst_pp_video_info_from_caps (&info, caps) &&
+        gst_pp_video_info_from_caps (&expected, same));
+    gst_pp_video_info_override_colorimetry (&info, caps, cases[i].colorimetry);
+    fail_unless (gst_video_colorimetry_is_equal (
+                     &info.colorimetry, &expected.colorimetry) &&
+            info.chroma_site == expected.chroma_site,
+        "%s with %s: %d:%d:%d:%d, site %d", cases[i].caps, cases[i].colorimetry,
+        info.colorimetry.range, info.colorimetry.matrix,
+        info.colorimetry.transfer, info.colorimetry.primaries,
+        info.chroma_site);
+    gst_caps_unref (caps);
+    gst_caps_unref (same);
+  }
+}
+GST_END_TEST
+
 /* A ratio or a rate that is no positive number is none. */
 GST_START_TEST (test_fractions) {
   static const struct {
@@ -246,6 +289,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_formats_are_refused);
   tcase_add_test (tcase, test_colour);
   tcase_add_test (tcase, test_range_without_matrix);
+  tcase_add_test (tcase, test_override);
   tcase_add_test (tcase, test_fractions);
   tcase_add_test (tcase, test_components);
 }

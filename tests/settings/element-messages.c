@@ -307,6 +307,9 @@ static const Row rows[] = {
       "width=32768|height=32768|bytes" },
   { "timeline-location=/tmp/timeline.txt", NULL, NULL, &settings,
       "timeline-location=/tmp/timeline.txt|.json|.svg" },
+  { "colorimetry=bt7090", NULL, NULL, &settings,
+      "colorimetry=bt7090|not a GStreamer colorimetry" },
+  { "colorimetry=1:4", NULL, NULL, &settings, "colorimetry=1:4|such as" },
   /* what downstream takes */
   { "width=64", T "dimensions = (string) 3:20:20:1", NULL, &negotiation,
       "width=64|dimensions=3:20:20:1" },
