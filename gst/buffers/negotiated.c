@@ -26,6 +26,7 @@ gst_pp_negotiated_clear (GstPpNegotiated *negotiated)
 {
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_settings_clear (&negotiated->settings);
+  g_free (negotiated->warned_crop);
 }
 
 static pp_plan *
@@ -53,9 +54,8 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
 {
   pp_rect cut = *picture;
 
-  *fault = GST_PP_FAULT_SETTINGS;
-  if (!gst_pp_settings_crop (&negotiated->settings, &cut, reason))
-    return NULL;
+  if (!gst_pp_settings_crop (&negotiated->settings, &cut))
+    negotiated->missed = *picture;
   for (guint i = 0; i < GST_PP_MAX_PLANS; i++)
     if (negotiated->entry[i].plan != NULL &&
         negotiated->entry[i].width == width &&
@@ -98,4 +98,25 @@ gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
   }
   pp_plan_unref (&whole);
   return reserved;
+}
+
+void
+gst_pp_negotiated_warn_crop (GstPpNegotiated *negotiated, GstElement *element)
+{
+  const pp_rect missed = negotiated->missed;
+  const gchar *crop = negotiated->settings.crop.text;
+
+  if (missed.width == 0)
+    return;
+  negotiated->missed.width = 0;
+  if (g_strcmp0 (negotiated->warned_crop, crop) == 0)
+    return;
+  g_free (negotiated->warned_crop);
+  negotiated->warned_crop = g_strdup (crop);
+
+  g_autofree gchar *reason =
+      gst_pp_settings_say_crop (&negotiated->settings, &missed);
+  GST_ELEMENT_WARNING (element, LIBRARY, SETTINGS,
+      ("%s: such pictures are converted whole", reason),
+      ("Set a crop that lies in the frame, or none."));
 }

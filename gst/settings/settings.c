@@ -145,6 +145,17 @@ equal_field (const GstPpSettings *a, const GstPpSettings *b,
 }
 
 gboolean
+gst_pp_settings_equal_one (
+    const GstPpSettings *a, const GstPpSettings *b, const gchar *name)
+{
+  const GstPpProperty *property = gst_pp_property_find (name);
+
+  return property == NULL ||
+      (((a->set ^ b->set) & gst_pp_property_bit (property)) == 0 &&
+          equal_field (a, b, property));
+}
+
+gboolean
 gst_pp_settings_copy_one (
     GstPpSettings *to, const GstPpSettings *from, const gchar *name)
 {
@@ -153,8 +164,7 @@ gst_pp_settings_copy_one (
   if (property == NULL)
     return FALSE;
   const guint64 bit = gst_pp_property_bit (property);
-  const gboolean changed =
-      ((to->set ^ from->set) & bit) != 0 || !equal_field (to, from, property);
+  const gboolean changed = !gst_pp_settings_equal_one (to, from, name);
   copy_field (to, from, property);
   to->set = (to->set & ~bit) | (from->set & bit);
   return changed;
@@ -230,6 +240,52 @@ check_ranges (const GstPpSettings *settings, gchar **reason)
 }
 
 static gboolean
+check_lists (const GstPpSettings *settings, gchar **reason)
+{
+  guint n;
+  const GstPpProperty *properties = gst_pp_properties (&n);
+
+  for (guint i = 0; i < n; i++) {
+    if (properties[i].kind != &gst_pp_kind_list)
+      continue;
+    const GstPpList *list = field_of (settings, &properties[i]);
+    if (list->length < 0) {
+      *reason = g_strdup_printf ("%s=%s is not a list of numbers with commas",
+          properties[i].name, list->text);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
+/* Where it lies is judged when there is a frame. */
+static gboolean
+check_crop (const GstPpSettings *settings, gchar **reason)
+{
+  const GstPpList *crop = &settings->crop;
+
+  if (crop->text == NULL)
+    return TRUE;
+  if (crop->length != 4) {
+    *reason = g_strdup_printf ("crop=%s is not x,y,width,height", crop->text);
+    return FALSE;
+  }
+  for (gint i = 0; i < 4; i++) {
+    const gdouble value = crop->value[i];
+    const gdouble min = i < 2 ? -G_MAXINT : 1;
+
+    if (value >= min && value <= G_MAXINT && value == (gint) value)
+      continue;
+    *reason = g_strdup_printf (
+        "crop=%s: %s is %g, must be a whole number of pixels%s", crop->text,
+        (const gchar *[]){ "x", "y", "width", "height" }[i], value,
+        i < 2 ? "" : ", at least 1");
+    return FALSE;
+  }
+  return TRUE;
+}
+
+static gboolean
 check_colorimetry (const GstPpSettings *settings, gchar **reason)
 {
   const gchar *text = settings->colorimetry;
@@ -247,7 +303,8 @@ check_colorimetry (const GstPpSettings *settings, gchar **reason)
 gboolean
 gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
 {
-  if (!check_ranges (settings, reason))
+  if (!check_ranges (settings, reason) || !check_lists (settings, reason) ||
+      !check_crop (settings, reason) || !check_colorimetry (settings, reason))
     return FALSE;
   if (settings->denoise_size % 2 == 0) {
     *reason = g_strdup_printf (
@@ -255,8 +312,6 @@ gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
         settings->denoise_size);
     return FALSE;
   }
-  if (!check_colorimetry (settings, reason))
-    return FALSE;
   if (settings->backend == PP_BACKEND_CPU && settings->cuda_device_id >= 0) {
     *reason =
         g_strdup_printf ("cuda-device-id is %d, must be -1 with backend=cpu",

@@ -75,6 +75,10 @@ gboolean gst_pp_settings_parse (
  * changed anything; FALSE also for other names. */
 gboolean gst_pp_settings_copy_one (
     GstPpSettings *to, const GstPpSettings *from, const gchar *name);
+/* Whether the property of that name has the same value in both, set by the user in
+ * both or in none; TRUE for other names. */
+gboolean gst_pp_settings_equal_one (
+    const GstPpSettings *a, const GstPpSettings *b, const gchar *name);
 /* Copies all of them. */
 void gst_pp_settings_copy (GstPpSettings *to, const GstPpSettings *from);
 /* Whether the user set the property with that field. Setting resize counts for
@@ -127,10 +131,13 @@ pp_plan *gst_pp_settings_make_plan (const GstPpSettings *settings,
  * integer type; whether it did. */
 gboolean gst_pp_settings_warn (GstElement *element,
     const GstPpSettings *settings, const GstPpTensor *tensor);
-/* Cuts picture, a rectangle of the frame, by the crop property, which counts
- * from picture's corner. As above. */
-gboolean gst_pp_settings_crop (
-    const GstPpSettings *settings, pp_rect *picture, gchar **reason);
+/* Cuts picture, a rectangle of the frame, by the crop property, which counts from
+ * picture's corner and may reach beyond picture. FALSE: crop has no pixel of it,
+ * and picture stays. Of settings that gst_pp_settings_check found good. */
+gboolean gst_pp_settings_crop (const GstPpSettings *settings, pp_rect *picture);
+/* What is wrong then; free it. */
+gchar *gst_pp_settings_say_crop (
+    const GstPpSettings *settings, const pp_rect *picture);
 
 G_END_DECLS
 

@@ -42,11 +42,6 @@ static gboolean
 spread (const gchar *name, const GstPpList *list, gint n_channels,
     gdouble value[PP_MAX_CHANNELS], gchar **reason)
 {
-  if (list->length < 0) {
-    *reason = g_strdup_printf (
-        "%s=%s is not a list of numbers with commas", name, list->text);
-    return FALSE;
-  }
   if (list->length != 1 && list->length != n_channels) {
     *reason = g_strdup_printf ("%s=%s has %d values for %d channels", name,
         list->text, list->length, n_channels);
@@ -190,36 +185,29 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
 }
 
 gboolean
-gst_pp_settings_crop (
-    const GstPpSettings *settings, pp_rect *picture, gchar **reason)
+gst_pp_settings_crop (const GstPpSettings *settings, pp_rect *picture)
 {
-  const GstPpList *crop = &settings->crop;
-  gint value[4];
+  const gdouble *crop = settings->crop.value;
 
-  if (crop->text == NULL)
+  if (settings->crop.text == NULL)
     return TRUE;
-  if (crop->length != 4) {
-    *reason = g_strdup_printf ("crop=%s is not x,y,width,height", crop->text);
+  const gint64 left = MAX ((gint64) crop[0], 0);
+  const gint64 top = MAX ((gint64) crop[1], 0);
+  const gint64 right =
+      MIN ((gint64) crop[0] + (gint64) crop[2], picture->width);
+  const gint64 bottom =
+      MIN ((gint64) crop[1] + (gint64) crop[3], picture->height);
+
+  if (left >= right || top >= bottom)
     return FALSE;
-  }
-  for (gint i = 0; i < 4; i++) {
-    const gdouble least = i >= 2 ? 1 : 0;
-    if (!(crop->value[i] >= least && crop->value[i] <= PP_MAX_SIZE) ||
-        crop->value[i] != (gint) crop->value[i]) {
-      *reason = g_strdup_printf ("crop=%s: %g is not a whole number of "
-                                 "pixels, from 0, or 1 for width and height",
-          crop->text, crop->value[i]);
-      return FALSE;
-    }
-    value[i] = (gint) crop->value[i];
-  }
-  if (value[0] + value[2] > picture->width ||
-      value[1] + value[3] > picture->height) {
-    *reason = g_strdup_printf ("crop=%s does not fit in the picture of %dx%d",
-        crop->text, picture->width, picture->height);
-    return FALSE;
-  }
-  *picture = (pp_rect){ picture->x + value[0], picture->y + value[1], value[2],
-    value[3] };
+  *picture = (pp_rect){ picture->x + (gint) left, picture->y + (gint) top,
+    (gint) (right - left), (gint) (bottom - top) };
   return TRUE;
+}
+
+gchar *
+gst_pp_settings_say_crop (const GstPpSettings *settings, const pp_rect *picture)
+{
+  return g_strdup_printf ("crop=%s has no pixel of the picture, which is %dx%d",
+      settings->crop.text, picture->width, picture->height);
 }

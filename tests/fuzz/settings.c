@@ -126,10 +126,13 @@ check_settings (const GstPpSettings *settings)
           options.staging_threads >= 0 &&
           options.staging_threads <= PP_MAX_STAGING_THREADS,
       "%d streams, %d threads", options.streams, options.staging_threads);
-  if (!gst_pp_settings_to_spec (settings, &tensor, &spec, &reason) ||
-      !gst_pp_settings_crop (settings, &picture, &reason)) {
+  if (!gst_pp_settings_to_spec (settings, &tensor, &spec, &reason)) {
     must_be_reason (reason);
     return;
+  }
+  if (!gst_pp_settings_crop (settings, &picture)) {
+    MUST (picture.width == 64 && picture.height == 48, "a crop of nothing");
+    must_be_reason (gst_pp_settings_say_crop (settings, &picture));
   }
   MUST (picture.x >= 0 && picture.y >= 0 && picture.width >= 1 &&
           picture.height >= 1 && picture.x + picture.width <= 64 &&

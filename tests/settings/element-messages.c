@@ -50,6 +50,10 @@ static const Kind file = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_OPEN_WRITE, "folder that exists" };
 static const Kind clamped = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "quant-scale|quant-zero-point", TRUE };
+static const Kind undone = { gst_library_error_quark,
+  GST_LIBRARY_ERROR_SETTINGS, "g_object_set|keep the values", TRUE };
+static const Kind missed = { gst_library_error_quark,
+  GST_LIBRARY_ERROR_SETTINGS, "crop that lies in the frame", TRUE };
 static const Kind relinked = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "Block the pad|async-depth=0", TRUE };
 
@@ -105,6 +109,15 @@ add_crop_outside (GstBuffer *frame)
   crop->height = 24;
 }
 
+static void
+add_small_crop (GstBuffer *frame)
+{
+  GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (frame);
+
+  crop->width = 4;
+  crop->height = 3;
+}
+
 /* What goes wrong around a frame. */
 
 static gpointer
@@ -133,6 +146,15 @@ static GstFlowReturn
 push_without_folder (GstHarness *h, GstBuffer *frame)
 {
   g_rmdir ("lost");
+  return gst_harness_push (h, frame);
+}
+
+/* Before the second frame the application sets a value that is none. */
+static GstFlowReturn
+push_after_bad_value (GstHarness *h, GstBuffer *frame)
+{
+  if (GST_BUFFER_OFFSET (frame) == 1)
+    g_object_set (h->element, "mean", "x", NULL);
   return gst_harness_push (h, frame);
 }
 
@@ -266,7 +288,8 @@ static const Row rows[] = {
   { "crop=1,2,3", NULL, NULL, &settings, "crop=1,2,3|x,y,width,height" },
   { "crop=0,0,1.5,2", NULL, NULL, &settings,
       "crop=0,0,1.5,2|1.5|whole number" },
-  { "crop=0,0,33,24", NULL, NULL, &settings, "crop=0,0,33,24|32x24" },
+  { "crop=32,0,10,24", NULL, NULL, &settings,
+      "crop=32,0,10,24|no pixel|32x24" },
   { "preset=imagenet channels=gray", NULL, NULL, &settings,
       "mean=0.485,0.456,0.406|3 values|1 channels|preset=imagenet" },
   /* numbers */
@@ -379,6 +402,10 @@ static const Row rows[] = {
       .send = send_without_room_for_frames },
   { "", NULL, NULL, &forked, "opened by process|does not survive a fork" },
   /* what is only told */
+  { "", NULL, NULL, &undone, "mean=x|list of numbers|undone",
+      .push = push_after_bad_value },
+  { "crop=5,0,8,8", NULL, add_small_crop, &missed,
+      "crop=5,0,8,8|no pixel|4x3|whole" },
   { "type=int8", NULL, NULL, &clamped,
       "type=int8|-128|127|quant-scale=0|quant-zero-point=0|255" },
   { "async-depth=4", NULL, NULL, &relinked,

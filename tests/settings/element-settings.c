@@ -420,25 +420,28 @@ GST_START_TEST (test_constraints) {
 }
 GST_END_TEST
 
+/* Of a picture that begins at 100,50: crops are cut to it, and one that has no
+ * pixel of it leaves it whole. */
 GST_START_TEST (test_crop_property) {
   static const struct {
     const gchar *text;
     pp_rect cut;
-    const gchar *words;
+    gboolean missed;
   } cases[] = {
-    { NULL, { 100, 50, 640, 480 }, NULL },
-    { "0,0,640,480", { 100, 50, 640, 480 }, NULL },
-    { "10,20,30,40", { 110, 70, 30, 40 }, NULL },
-    { "639,479,1,1", { 739, 529, 1, 1 }, NULL },
-    { "0,0,641,480", { 0 }, "crop=0,0,641,480|640x480" },
-    { "1,0,640,480", { 0 }, "crop=1,0,640,480|640x480" },
-    { "0,0,0,480", { 0 }, "crop=0,0,0,480" },
-    { "-1,0,10,10", { 0 }, "crop=-1,0,10,10|-1" },
-    { "0,0,10.5,10", { 0 }, "crop=0,0,10.5,10|10.5" },
-    { "0,0,10", { 0 }, "crop=0,0,10" },
-    { "0,0,nan,10", { 0 }, "crop=0,0,nan,10|nan" },
-    { "0,0,1e99,10", { 0 }, "crop=0,0,1e99,10" },
-    { "a", { 0 }, "crop=a" },
+    { NULL, { 100, 50, 640, 480 }, FALSE },
+    { "0,0,640,480", { 100, 50, 640, 480 }, FALSE },
+    { "10,20,30,40", { 110, 70, 30, 40 }, FALSE },
+    { "639,479,1,1", { 739, 529, 1, 1 }, FALSE },
+    { "0,0,641,480", { 100, 50, 640, 480 }, FALSE },
+    { "1,2,640,480", { 101, 52, 639, 478 }, FALSE },
+    { "-1,-2,10,10", { 100, 50, 9, 8 }, FALSE },
+    { "-5,-5,1000,1000", { 100, 50, 640, 480 }, FALSE },
+    { "639,0,2147483647,2147483647", { 739, 50, 1, 480 }, FALSE },
+    { "640,0,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "0,480,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "-10,0,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "2147483647,0,2147483647,1", { 100, 50, 640, 480 }, TRUE },
+    { "-2147483647,0,1,1", { 100, 50, 640, 480 }, TRUE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -448,16 +451,42 @@ GST_START_TEST (test_crop_property) {
 
     gst_pp_settings_init (&settings);
     set (&settings, "crop", cases[i].text);
-    const gboolean good = gst_pp_settings_crop (&settings, &cut, &reason);
-    if (cases[i].words != NULL) {
-      fail_unless (!good, "crop=%s was taken", cases[i].text);
-      test_expect_words (reason, cases[i].words);
-    } else {
-      fail_unless (good, "crop=%s: %s", cases[i].text, reason);
-      fail_unless (memcmp (&cut, &cases[i].cut, sizeof cut) == 0,
-          "crop=%s is %d,%d %dx%d", cases[i].text, cut.x, cut.y, cut.width,
-          cut.height);
-    }
+    fail_unless (gst_pp_settings_check (&settings, &reason), "%s", reason);
+    fail_unless (gst_pp_settings_crop (&settings, &cut) == !cases[i].missed,
+        "crop=%s", cases[i].text);
+    fail_unless (memcmp (&cut, &cases[i].cut, sizeof cut) == 0,
+        "crop=%s is %d,%d %dx%d", cases[i].text, cut.x, cut.y, cut.width,
+        cut.height);
+    gst_pp_settings_clear (&settings);
+  }
+}
+GST_END_TEST
+
+/* Whatever frames there are. */
+GST_START_TEST (test_crop_is_refused) {
+  static const struct {
+    const gchar *text, *words;
+  } cases[] = {
+    { "0,0,0,480", "crop=0,0,0,480|width is 0|at least 1" },
+    { "0,0,480,-3", "crop=0,0,480,-3|height is -3|at least 1" },
+    { "0,0,10.5,10", "crop=0,0,10.5,10|width is 10.5|whole number" },
+    { "0.5,0,10,10", "crop=0.5,0,10,10|x is 0.5|whole number" },
+    { "0,0,10", "crop=0,0,10|x,y,width,height" },
+    { "0,nan,10,10", "crop=0,nan,10,10|y is nan" },
+    { "0,0,1e99,10", "crop=0,0,1e99,10|1e+99" },
+    { "a", "crop=a|numbers" },
+    { "", "crop=|numbers" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstPpSettings settings;
+    gchar *reason = NULL;
+
+    gst_pp_settings_init (&settings);
+    set (&settings, "crop", cases[i].text);
+    fail_unless (!gst_pp_settings_check (&settings, &reason),
+        "crop=%s was taken", cases[i].text);
+    test_expect_words (reason, cases[i].words);
     g_free (reason);
     gst_pp_settings_clear (&settings);
   }
@@ -479,6 +508,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_preset_and_user);
   tcase_add_test (tcase, test_constraints);
   tcase_add_test (tcase, test_crop_property);
+  tcase_add_test (tcase, test_crop_is_refused);
 }
 
 int
