@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gst/buffers/input.h"
 #include "gst/caps/inputformat.h"
-#include "gst/caps/tensorcaps.h"
+#include "gst/settings/enums.h"
 #include "kernels/cpu/kernel_cpu.h"
 #include "kernels/reference/reference.h"
 
@@ -201,7 +202,7 @@ check_dims (gchar **columns, const pp_spec *spec)
       ? g_strdup_printf ("%d:%d:%d:1", spec->width, spec->height, n)
       : g_strdup_printf ("%d:%d:%d:1", n, spec->width, spec->height);
 
-  const gchar *type = gst_pp_type_name (spec->type);
+  const gchar *type = gst_pp_enum_nick (gst_pp_types, (gint) spec->type);
 
   if (g_str_equal (dims, columns[DIMS]) && g_str_equal (type, columns[TYPE]))
     return TRUE;

@@ -234,38 +234,6 @@ GST_START_TEST (test_second_memory_is_short) {
 }
 GST_END_TEST
 
-/* while PLAYING */
-
-/* A wrong value fails the next frame; what came before is sent. */
-GST_START_TEST (test_property_goes_bad) {
-  static const struct {
-    const gchar *name, *value, *words;
-  } bad[] = { { "mean", "1,2", "mean=1,2" }, { "std", "0", "std|0" },
-    { "crop", "1,1,32,1", "crop=1,1,32,1" },
-    { "pad-value", "1e9", "pad-value" }, { "scale", "nan", "scale is nan" },
-    { "scale", "inf", "scale is inf" },
-    { "denoise-size", "4", "denoise-size is 4" },
-    { "denoise-sigma", "nan", "denoise-sigma is nan" } };
-  GstVideoInfo info;
-
-  test_video_info (&info, "RGB", 32, 24);
-  for (guint i = 0; i < G_N_ELEMENTS (bad); i++) {
-    GstHarness *h = test_harness (__i__, "streams=2 async-depth=2");
-
-    test_send_caps (h, &info);
-    fail_unless_equals_int (
-        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
-    gst_util_set_object_arg (G_OBJECT (h->element), bad[i].name, bad[i].value);
-    fail_unless_equals_int (
-        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_ERROR);
-    expect_error (h, bad[i].words);
-    gst_harness_push_event (h, gst_event_new_eos ());
-    fail_unless_equals_int (gst_harness_buffers_received (h), 1);
-    test_harness_end (&h);
-  }
-}
-GST_END_TEST
-
 static void
 add_tests (TCase *tcase)
 {
@@ -275,7 +243,6 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_ranges_are_shown);
   test_add (tcase, test_caps_that_are_no_error);
   test_add (tcase, test_second_memory_is_short);
-  test_add (tcase, test_property_goes_bad);
 }
 
 int

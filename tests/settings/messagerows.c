@@ -31,6 +31,12 @@ static const Kind file = { gst_resource_error_quark,
 static const Kind clamped = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "quant-scale|quant-zero-point", GST_FLOW_OK,
   .is_warning = TRUE };
+static const Kind undone = { gst_library_error_quark,
+  GST_LIBRARY_ERROR_SETTINGS, "g_object_set|keep the values", GST_FLOW_OK,
+  .is_warning = TRUE };
+static const Kind missed = { gst_library_error_quark,
+  GST_LIBRARY_ERROR_SETTINGS, "crop that lies in the frame", GST_FLOW_OK,
+  .is_warning = TRUE };
 static const Kind relinked = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "Block the pad|async-depth=0", GST_FLOW_OK, .is_warning = TRUE };
 
@@ -62,6 +68,15 @@ static GstFlowReturn
 push_without_folder (GstHarness *h, GstBuffer *frame)
 {
   g_rmdir ("lost");
+  return gst_harness_push (h, frame);
+}
+
+/* Before the second frame the application sets a value that is none. */
+static GstFlowReturn
+push_after_bad_value (GstHarness *h, GstBuffer *frame)
+{
+  if (GST_BUFFER_OFFSET (frame) == 1)
+    g_object_set (h->element, "mean", "x", NULL);
   return gst_harness_push (h, frame);
 }
 
@@ -110,12 +125,13 @@ const Row message_rows[] = {
   { "std=1,2", &settings, "std=1,2|2 values|3 channels" },
   { "crop=1,2,3", &settings, "crop=1,2,3|x,y,width,height" },
   { "crop=0,0,1.5,2", &settings, "crop=0,0,1.5,2|1.5|whole number" },
-  { "crop=0,0,33,24", &settings, "crop=0,0,33,24|32x24" },
+  { "crop=32,0,10,24", &settings, "crop=32,0,10,24|no pixel|32x24" },
+  { "crop=-10,-10,10,10", &settings, "crop=-10,-10,10,10|no pixel|32x24" },
   { "mean=1,2", &settings, "mean=1,2|2 values|3 channels" },
   { "mean=1,2,3 channels=gray", &settings, "mean=1,2,3|1 channels" },
   { "pad-value=1,2", &settings, "pad-value=1,2" },
-  { "std=\"\"", &settings, "std=" },
-  { "crop=0,0,0,0", &settings, "crop=0,0,0,0" },
+  { "std=\"\"", &settings, "std=|list of numbers" },
+  { "crop=0,0,0,0", &settings, "crop=0,0,0,0|width is 0|at least 1" },
   { "preset=imagenet channels=gray", &settings,
       "mean=0.485,0.456,0.406|3 values|1 channels|preset=imagenet" },
   /* numbers */
@@ -159,6 +175,9 @@ const Row message_rows[] = {
       "width=21000|height=21000" },
   { "timeline-location=/tmp/timeline.txt", &settings,
       "timeline-location=/tmp/timeline.txt|.json|.svg" },
+  { "colorimetry=bt7090", &settings,
+      "colorimetry=bt7090|not a GStreamer colorimetry" },
+  { "colorimetry=1:4", &settings, "colorimetry=1:4|such as" },
   /* what downstream takes */
   { "width=64", &negotiation, "width=64|dimensions=3:20:20:1",
       T "dimensions = (string) 3:20:20:1" },
@@ -285,6 +304,10 @@ const Row message_rows[] = {
       .send = send_without_room_for_frames },
   { "", &message_forked, "opened by process|does not survive a fork" },
   /* what is only told */
+  { "", &undone, "mean=x|list of numbers|undone",
+      .push = push_after_bad_value },
+  { "crop=5,0,8,8", &missed, "crop=5,0,8,8|no pixel|4x3|whole",
+      .spoilt = CROP (0, 0, 4, 3) },
   { "type=int8", &clamped,
       "type=int8|-128|127|quant-scale=0|quant-zero-point=0|255" },
   { "async-depth=4", &relinked, "Downstream changed|tensors lost: 1",
