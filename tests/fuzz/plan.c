@@ -97,12 +97,12 @@ take_spec (input *in)
   pp_spec_init (&spec);
   spec.width = take_mostly (in, 1, 48);
   spec.height = take_mostly (in, 1, 48);
-  spec.layout = (pp_layout) take_mostly (in, 0, PP_LAYOUT_NHWC);
-  spec.type = (pp_type) take_mostly (in, 0, PP_TYPE_INT8);
-  spec.channels = (pp_channels) take_mostly (in, 0, PP_CHANNELS_GRAY);
-  spec.fit = (pp_fit) take_mostly (in, 0, PP_FIT_CROP);
-  spec.method = (pp_method) take_mostly (in, 0, PP_METHOD_AREA);
-  spec.denoise = (pp_denoise) take_mostly (in, 0, PP_DENOISE_MEDIAN);
+  spec.layout = (pp_layout) take_mostly (in, 0, PP_N_LAYOUTS - 1);
+  spec.type = (pp_type) take_mostly (in, 0, PP_N_TYPES - 1);
+  spec.channels = (pp_channels) take_mostly (in, 0, PP_N_CHANNEL_ORDERS - 1);
+  spec.fit = (pp_fit) take_mostly (in, 0, PP_N_FITS - 1);
+  spec.method = (pp_method) take_mostly (in, 0, PP_N_METHODS - 1);
+  spec.denoise = (pp_denoise) take_mostly (in, 0, PP_N_DENOISES - 1);
   const unsigned bits = take_byte (in);
   spec.antialias = bits & 1;
   spec.ignore_pixel_aspect_ratio = bits & 2;
