@@ -31,7 +31,7 @@
 #include "buffers/output_queue.h"
 #include "buffers/hostmemory.h"
 #include "caps/inputformat.h"
-#include "report/latency.h"
+#include "buffers/latency.h"
 #include "settings/livesettings.h"
 #include "buffers/meta.h"
 #include "report/monitor.h"
