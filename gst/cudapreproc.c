@@ -193,7 +193,7 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
   if (error != NULL)
     post_engine_error (self, error);
   else
-    gst_pp_monitor_add (self->monitor, frame, info);
+    gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
 }
 
 /* An output buffer with what belongs to input's frame: timestamps, flags, metas.
@@ -289,7 +289,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     gst_pp_frame_free (frame);
     return flow;
   }
-  gst_pp_pace_take (&self->held.pace,
+  gst_pp_thread_time_take (&self->held.thread_time,
       gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
       &frame->spent);
   frame->urgent = self->depth == 0;
@@ -316,7 +316,7 @@ gst_cuda_preproc_submit_input_buffer (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_SOURCE);
+  gst_pp_thread_time_count (&self->held.thread_time, GST_PP_PLACE_SOURCE);
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
     gst_pp_held_drain (&self->held);
   if (self->held.flow != GST_FLOW_OK) {
@@ -348,7 +348,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
       self->held.started || self->plans.settings.async_depth >= 0;
   const GstFlowReturn flow =
       gst_pp_held_push (&self->held, keep ? self->depth : 0);
-  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_ELEMENT);
+  gst_pp_thread_time_count (&self->held.thread_time, GST_PP_PLACE_ELEMENT);
   return flow;
 }
 
@@ -528,8 +528,8 @@ write_timeline (GstCudaPreproc *self)
 {
   gchar *reason = NULL;
 
-  if (!gst_pp_monitor_write_timeline (self->monitor, GST_OBJECT_NAME (self),
-          pp_device_name (self->device), &reason))
+  if (!gst_pp_monitor_write_timeline (
+          self->monitor, pp_device_name (self->device), &reason))
     post_fault (self, GST_PP_FAULT_FILE, reason);
 }
 
@@ -792,7 +792,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_error_gate_init (&self->errors);
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
-  self->monitor = gst_pp_monitor_new (self);
+  self->monitor = gst_pp_monitor_new (GST_ELEMENT_CAST (self));
   self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
   gst_pp_held_init (
       &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));

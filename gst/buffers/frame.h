@@ -9,7 +9,7 @@
 #include <gst/gst.h>
 
 #include "gst/caps/inputformat.h"
-#include "gst/report/thread_time.h"
+#include "gst/report/stats.h"
 #include "negotiated.h"
 
 G_BEGIN_DECLS

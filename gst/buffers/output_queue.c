@@ -17,7 +17,7 @@ gst_pp_held_init (GstPpHeld *held, GstPad *pad)
   held->pad = pad;
   g_queue_init (&held->buffers);
   held->flow = GST_FLOW_OK;
-  gst_pp_pace_init (&held->pace);
+  gst_pp_thread_time_init (&held->thread_time);
   forget_times (held);
 }
 
@@ -61,15 +61,15 @@ push_one (GstPpHeld *held)
   const gboolean was_playing = is_playing (held);
 
   held->started = TRUE;
-  gst_pp_pace_count (&held->pace, GST_PP_PLACE_ELEMENT);
+  gst_pp_thread_time_count (&held->thread_time, GST_PP_PLACE_ELEMENT);
   const GstFlowReturn flow =
       gst_pad_push (held->pad, g_queue_pop_head (&held->buffers));
   if (flow == GST_FLOW_OK)
     held->refused = FALSE;
   if (was_playing && is_playing (held))
-    gst_pp_pace_count (&held->pace, GST_PP_PLACE_CONSUMER);
+    gst_pp_thread_time_count (&held->thread_time, GST_PP_PLACE_CONSUMER);
   else
-    gst_pp_pace_skip (&held->pace);
+    gst_pp_thread_time_skip (&held->thread_time);
   return flow;
 }
 
@@ -126,14 +126,14 @@ gst_pp_held_flush (GstPpHeld *held)
   forget_times (held);
   held->started = held->discont = held->refused = FALSE;
   held->flow = GST_FLOW_OK;
-  gst_pp_pace_skip (&held->pace);
+  gst_pp_thread_time_skip (&held->thread_time);
 }
 
 static void
 drain (GstPpHeld *held, gboolean anew)
 {
   /* What makes us drain has just come from upstream. */
-  gst_pp_pace_count (&held->pace, GST_PP_PLACE_SOURCE);
+  gst_pp_thread_time_count (&held->thread_time, GST_PP_PLACE_SOURCE);
   const GstFlowReturn flow = push_all_but (held, 0, anew);
   if (flow != GST_FLOW_OK)
     held->flow = flow;
