@@ -263,6 +263,13 @@ deepen (GstCudaPreproc *self)
     set_depth (self, useful);
 }
 
+static void
+set_stats_interval (GstCudaPreproc *self)
+{
+  gst_pp_monitor_set_interval (
+      self->monitor, (guint) self->plans.settings.stats_interval * GST_MSECOND);
+}
+
 /* Takes input. */
 static GstFlowReturn
 convert (GstCudaPreproc *self, GstBuffer *input)
@@ -274,8 +281,10 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   pp_error error;
 
   if (gst_pp_live_settings_refresh (
-          &self->settings, &self->plans.settings, &self->plans_serial))
+          &self->settings, &self->plans.settings, &self->plans_serial)) {
     gst_pp_plan_cache_clear (&self->plans);
+    set_stats_interval (self);
+  }
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, &self->plans, input, &plan, &fault, &reason);
   if (frame == NULL) {
@@ -329,6 +338,7 @@ gst_cuda_preproc_submit_input_buffer (
           ->submit_input_buffer (trans, is_discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     self->held.discont = TRUE;
+    gst_pp_monitor_add_dropped (self->monitor);
     gst_pp_held_drain (&self->held);
   }
   if (flow != GST_FLOW_OK)
@@ -411,6 +421,7 @@ gst_cuda_preproc_set_caps (
   gst_pp_plan_cache_clear (&self->plans);
   gst_pp_live_settings_resolve (
       &self->settings, &self->plans.settings, &self->plans_serial);
+  set_stats_interval (self);
 
   const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
   if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
@@ -742,14 +753,14 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   /**
    * GstCudaPreproc:stats:
    *
-   * frames, bytes-up, bytes-down, bytes-staged; streams, those in use;
-   * overlap, the sum of all stage times over the wall time, without standing
-   * still in PAUSED; bottleneck, what keeps the last few hundred frames from
-   * going faster, in one word (see the README); and of the stages upload, kernel
-   * and download and of the latency, from submission to the tensor, the mean,
-   * p50, p95 and p99 in microseconds.
-   * Counted from READY to PAUSED on; a tensor may be there a moment before it
-   * counts, but at EOS all do.
+   * frames; dropped, those that qos=true dropped; bytes-up, bytes-down and
+   * bytes-staged; streams, those in use; overlap, the sum of all stage times
+   * over the elapsed time, which leaves out PAUSED; bottleneck, what limits the
+   * last few hundred frames, in one word (see the README); and the mean, p50,
+   * p95 and p99, in microseconds, of upload, kernel and download, and of the
+   * latency, which lasts from submission to the tensor.
+   * The run starts when the element goes from READY to PAUSED. A tensor may be
+   * there a moment before it counts; at EOS all count.
    */
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",

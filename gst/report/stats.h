@@ -57,33 +57,47 @@ typedef enum {
   GST_PP_N_TIMES
 } GstPpTime;
 
-/* Times in microseconds. The caller serialises. */
+/* Sums over frames. Times in microseconds. */
 typedef struct {
-  guint64 frames, bytes_up, bytes_down, bytes_staged;
-  gint streams; /* in use for the last job */
-  gdouble last_done;
+  guint64 frames, dropped, bytes_up, bytes_down, bytes_staged;
   gdouble wall; /* from the first job to the last, except while paused */
   gdouble total[GST_PP_N_TIMES];
+} GstPpSums;
+
+/* Times in microseconds. The caller serialises. */
+typedef struct {
+  GstPpSums run;
   gfloat window[GST_PP_N_TIMES][GST_PP_STATS_WINDOW]; /* at frames % size */
+  gint streams; /* in use for the last job */
+  gdouble last_done;
   gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left the stage */
   GstPpLoad recent, before;
+  /* the interval: what came since gst_pp_stats_begin_interval */
+  GstPpSums at_begin; /* run, when it began */
+  GstPpLoad load;
+  GstClockTime duration; /* except while paused */
+  GstClockTime last_end; /* of a job; NONE: it does not count */
 } GstPpStats;
 
 /* Sets all to zero, for frames that will go through device. */
 void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
 /* Adds a job that ended well; jobs come in order. spent: before it was
- * submitted; latency: from submission until it ended. */
+ * submitted. Both clock times are gst_util_get_timestamp's. */
 void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
-    const GstPpSpent *spent, gdouble latency);
+    const GstPpSpent *spent, GstClockTime submitted, GstClockTime ended);
+/* Adds a frame that was dropped. */
+void gst_pp_stats_add_dropped (GstPpStats *stats);
 /* The pipeline was paused: that time does not count, and the diagnosis starts
  * again. */
 void gst_pp_stats_restart (GstPpStats *stats);
+void gst_pp_stats_begin_interval (GstPpStats *stats);
 GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
 
 /* A new structure with the fields of the stats property. They are stable: later
  * versions may add fields, but keep these with their types, units and meaning.
  *
  *   frames        guint64  tensors that were computed
+ *   dropped       guint64  frames that qos=true dropped because they were late
  *   bytes-up      guint64  over the bus to the device; 0 on the CPU
  *   bytes-down    guint64  over the bus to the host; 0 on the CPU
  *   bytes-staged  guint64  copied to pinned memory first; part of bytes-up
@@ -103,6 +117,16 @@ GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
  * frames; all are 0 before the first frame. A run starts when the element goes
  * from READY to PAUSED. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
+
+/* A new structure for the element message of stats-interval, named
+ * GST_PP_STATS_MESSAGE. It has the fields above, each for the interval alone,
+ * the bottleneck included; percentiles are those of its last 4096 frames at
+ * most. And it has, as stable as those:
+ *
+ *   duration  guint64       nanoseconds that the interval lasted, PAUSED left out
+ *   total     GstStructure  the stats property, at the interval's end */
+GstStructure *gst_pp_stats_interval_to_structure (const GstPpStats *stats);
+#define GST_PP_STATS_MESSAGE "cudapreproc-stats"
 
 G_END_DECLS
 

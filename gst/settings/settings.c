@@ -181,6 +181,9 @@ static const Property properties[] = {
     LIST (NULL), "File for when which of the last 4096 frames was uploaded, "
     "computed and downloaded, written at the end: .json (Perfetto, "
     "chrome://tracing) or .svg (a picture of a few)" },
+  { "stats-interval", KIND_INT, AT (stats_interval), PLAYING, 0, 0, G_MAXINT,
+    NUMBER, "Milliseconds after which an element message, cudapreproc-stats, "
+    "says what stats says, of that time and since the start (0: none)" },
 };
 /* clang-format on */
 

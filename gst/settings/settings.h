@@ -52,6 +52,7 @@ typedef struct {
   gint quant_zero_point;
   /* what is told about them */
   gchar *timeline_location; /* owned; NULL: none */
+  gint stats_interval;      /* milliseconds; 0: none */
 } GstPpSettings;
 
 /* Installs a GObject property for each row, from id 1 on; the number of them. */
