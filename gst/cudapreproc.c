@@ -31,7 +31,7 @@
 #include "buffers/output_queue.h"
 #include "buffers/host_memory.h"
 #include "caps/inputformat.h"
-#include "report/latency.h"
+#include "buffers/latency.h"
 #include "settings/livesettings.h"
 #include "buffers/meta.h"
 #include "report/monitor.h"
@@ -194,7 +194,7 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
   if (error != NULL)
     post_engine_error (self, error);
   else
-    gst_pp_monitor_add (self->monitor, frame, info);
+    gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
 }
 
 /* An output buffer with what belongs to input's frame: timestamps, flags, metas.
@@ -290,7 +290,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     gst_pp_frame_free (frame);
     return flow;
   }
-  gst_pp_pace_take (&self->outputs.pace,
+  gst_pp_thread_time_take (&self->outputs.thread_time,
       gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
       &frame->spent);
   frame->urgent = self->depth == 0;
@@ -317,7 +317,7 @@ gst_cuda_preproc_submit_input_buffer (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_SOURCE);
+  gst_pp_thread_time_count (&self->outputs.thread_time, GST_PP_PLACE_SOURCE);
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
     gst_pp_output_queue_drain (&self->outputs);
   if (self->outputs.flow != GST_FLOW_OK) {
@@ -349,7 +349,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
       self->outputs.started || self->negotiated.settings.async_depth >= 0;
   const GstFlowReturn flow =
       gst_pp_output_queue_push (&self->outputs, keep ? self->depth : 0);
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_ELEMENT);
+  gst_pp_thread_time_count (&self->outputs.thread_time, GST_PP_PLACE_ELEMENT);
   return flow;
 }
 
@@ -533,8 +533,8 @@ write_timeline (GstCudaPreproc *self)
 {
   gchar *reason = NULL;
 
-  if (!gst_pp_monitor_write_timeline (self->monitor, GST_OBJECT_NAME (self),
-          pp_device_name (self->device), &reason))
+  if (!gst_pp_monitor_write_timeline (
+          self->monitor, pp_device_name (self->device), &reason))
     post_fault (self, GST_PP_FAULT_FILE, reason);
 }
 
@@ -796,7 +796,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_error_gate_init (&self->errors);
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
-  self->monitor = gst_pp_monitor_new (self);
+  self->monitor = gst_pp_monitor_new (GST_ELEMENT_CAST (self));
   self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
   gst_pp_output_queue_init (
       &self->outputs, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));

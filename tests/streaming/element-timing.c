@@ -8,7 +8,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/check/gsttestclock.h>
 
-#include "gst/report/latency.h"
+#include "gst/buffers/latency.h"
 
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
