@@ -49,9 +49,10 @@ typedef struct pp_error {
 /* ---- what comes in: the image -------------------------------------------- */
 
 typedef enum pp_model {
-  PP_MODEL_RGB, /* components R, G, B */
-  PP_MODEL_YUV, /* components Y, Cb, Cr */
-  PP_MODEL_GRAY /* component Y */
+  PP_MODEL_RGB,  /* components R, G, B */
+  PP_MODEL_YUV,  /* components Y, Cb, Cr */
+  PP_MODEL_GRAY, /* component Y */
+  PP_N_MODELS
 } pp_model;
 
 /* Where one component's samples are. A sample is format.sample_bytes wide and
@@ -99,12 +100,14 @@ typedef struct pp_rect {
 typedef enum pp_fit {
   PP_FIT_STRETCH,
   PP_FIT_LETTERBOX,
-  PP_FIT_CROP
+  PP_FIT_CROP,
+  PP_N_FITS
 } pp_fit;
 
 typedef enum pp_align {
   PP_ALIGN_CENTER,
-  PP_ALIGN_TOP_LEFT
+  PP_ALIGN_TOP_LEFT,
+  PP_N_ALIGNS
 } pp_align;
 
 typedef enum pp_method {
@@ -112,31 +115,36 @@ typedef enum pp_method {
   PP_METHOD_BILINEAR,
   PP_METHOD_BICUBIC,
   PP_METHOD_LANCZOS,
-  PP_METHOD_AREA
+  PP_METHOD_AREA,
+  PP_N_METHODS
 } pp_method;
 
 typedef enum pp_denoise {
   PP_DENOISE_NONE,
   PP_DENOISE_GAUSSIAN, /* border reflected, without the edge sample */
-  PP_DENOISE_MEDIAN    /* border replicated */
+  PP_DENOISE_MEDIAN,   /* border replicated */
+  PP_N_DENOISES
 } pp_denoise;
 
 typedef enum pp_layout {
   PP_LAYOUT_NCHW,
-  PP_LAYOUT_NHWC
+  PP_LAYOUT_NHWC,
+  PP_N_LAYOUTS
 } pp_layout;
 
 typedef enum pp_type {
   PP_TYPE_FLOAT32,
   PP_TYPE_FLOAT16,
   PP_TYPE_UINT8,
-  PP_TYPE_INT8
+  PP_TYPE_INT8,
+  PP_N_TYPES
 } pp_type;
 
 typedef enum pp_channels {
   PP_CHANNELS_RGB,
   PP_CHANNELS_BGR,
-  PP_CHANNELS_GRAY
+  PP_CHANNELS_GRAY,
+  PP_N_CHANNEL_ORDERS
 } pp_channels;
 
 /* The tensor and how the picture gets into it. Field names are the element's
@@ -228,7 +236,8 @@ void pp_arena_free (pp_arena *arena, void *block, size_t size);
 
 typedef enum pp_backend_id {
   PP_BACKEND_CUDA,
-  PP_BACKEND_CPU
+  PP_BACKEND_CPU,
+  PP_N_BACKENDS
 } pp_backend_id;
 
 /* A device. On a GPU those of a process share a few streams and the buffers that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GstVideoInfo, GstVideoMeta and GstVideoCropMeta -> the engine's description
- * of an image. The only place that knows GStreamer's video formats.
+ * Caps and GstVideoInfo -> the engine's description of an image. The only place
+ * that knows GStreamer's video formats.
  */
 #ifndef GST_PP_INPUT_FORMAT_H
 #define GST_PP_INPUT_FORMAT_H
@@ -34,15 +34,6 @@ G_BEGIN_DECLS
   ", width = (int) [ 1, " G_STRINGIFY (                                        \
       PP_MAX_SIZE) " ], height = (int) [ 1, " G_STRINGIFY (PP_MAX_SIZE) " ]"
 
-/* One frame, mapped for reading. */
-typedef struct {
-  GstVideoFrame frame;
-  GstBuffer *buffer; /* owned; NULL: nothing is mapped */
-  pp_view view;
-  gint width, height; /* of the stored frame, which crop meta cuts */
-  pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
-} GstPpInput;
-
 /* As gst_video_info_from_caps, but a range that caps name holds also where they
  * name no matrix, and one that they leave unknown is as in untagged caps; and the
  * chroma site is the same with every version of GStreamer. */
@@ -52,21 +43,6 @@ gboolean gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps);
  * has which value that cannot be converted; free it. */
 gboolean gst_pp_format_from_video_info (
     const GstVideoInfo *info, pp_format *format, gchar **reason);
-
-/* Maps buffer and takes over the caller's reference to it, also on failure. On
- * FALSE, nothing stays mapped and *reason says why; free it. Unmapped by
- * gst_pp_input_clear, from any thread. */
-gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
-    GstBuffer *buffer, gchar **reason);
-void gst_pp_input_clear (GstPpInput *input);
-
-/* Whether the mapped planes have all the bytes that plan reads. On FALSE,
- * *reason names the plane and both sizes; free it. */
-gboolean gst_pp_input_check (
-    const GstPpInput *input, const pp_plan *plan, gchar **reason);
-
-/* The memory that plane's first byte lies in; transfer none. */
-GstMemory *gst_pp_input_peek_memory (const GstPpInput *input, guint plane);
 
 G_END_DECLS
 

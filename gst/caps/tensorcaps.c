@@ -134,27 +134,29 @@ has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
 }
 
 static gchar *
-say_channels (const GstPpTensorWish *wish)
+say_channels (const GstPpTensorConstraints *constraints)
 {
-  g_autofree gchar *text =
-      g_strdup_printf ("channels=%s is set", channels_names[wish->channels]);
+  g_autofree gchar *text = g_strdup_printf (
+      "channels=%s is set", channels_names[constraints->channels]);
 
-  return gst_pp_preset_blame (wish->preset, text);
+  return gst_pp_preset_blame (constraints->preset, text);
 }
 
-/* Of what wish asks for; 0: any number. */
+/* Of what constraints asks for; 0: any number. */
 static gint
-count_channels (const GstPpTensorWish *wish)
+count_channels (const GstPpTensorConstraints *constraints)
 {
-  return wish->channels >= 0 ? pp_channels_count ((pp_channels) wish->channels)
-                             : 0;
+  return constraints->channels >= 0
+      ? pp_channels_count ((pp_channels) constraints->channels)
+      : 0;
 }
 
 /* One reading of the dimensions; FALSE and *reason when it is none or
- * contradicts wish. */
+ * contradicts constraints. */
 static gboolean
 read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
-    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason)
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gint64 width = dimensions[layouts[layout].width];
   const gint64 height = dimensions[layouts[layout].height];
@@ -167,14 +169,16 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
         channels, layouts[layout].name);
   else if (width > PP_MAX_SIZE || height > PP_MAX_SIZE)
     *reason = g_strdup_printf ("that is larger than %d", PP_MAX_SIZE);
-  else if (wish->layout >= 0 && wish->layout != (gint) layout)
-    *reason = g_strdup_printf ("layout=%s is set", layouts[wish->layout].name);
-  else if (wish->width > 0 && wish->width != width)
-    *reason = g_strdup_printf ("width=%d is set", wish->width);
-  else if (wish->height > 0 && wish->height != height)
-    *reason = g_strdup_printf ("height=%d is set", wish->height);
-  else if (wish->channels >= 0 && count_channels (wish) != channels)
-    *reason = say_channels (wish);
+  else if (constraints->layout >= 0 && constraints->layout != (gint) layout)
+    *reason =
+        g_strdup_printf ("layout=%s is set", layouts[constraints->layout].name);
+  else if (constraints->width > 0 && constraints->width != width)
+    *reason = g_strdup_printf ("width=%d is set", constraints->width);
+  else if (constraints->height > 0 && constraints->height != height)
+    *reason = g_strdup_printf ("height=%d is set", constraints->height);
+  else if (constraints->channels >= 0 &&
+      count_channels (constraints) != channels)
+    *reason = say_channels (constraints);
   if (*reason != NULL)
     return FALSE;
 
@@ -186,11 +190,12 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
 }
 
 static gboolean
-read_dimensions (const gchar *text, const GstPpTensorWish *wish,
+read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
     GstPpTensor *tensor, gchar **reason)
 {
-  const pp_layout first =
-      wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW;
+  const pp_layout first = constraints->layout >= 0
+      ? (pp_layout) constraints->layout
+      : PP_LAYOUT_NCHW;
   const pp_layout second =
       first == PP_LAYOUT_NCHW ? PP_LAYOUT_NHWC : PP_LAYOUT_NCHW;
   gint64 dimensions[MAX_RANK];
@@ -203,8 +208,8 @@ read_dimensions (const gchar *text, const GstPpTensorWish *wish,
     if (dimensions[i] != 1)
       why = g_strdup_printf ("only a batch of 1 is possible");
   if (why == NULL)
-    read = read_as (first, dimensions, wish, tensor, &why) ||
-        read_as (second, dimensions, wish, tensor, &why_second);
+    read = read_as (first, dimensions, constraints, tensor, &why) ||
+        read_as (second, dimensions, constraints, tensor, &why_second);
   /* Of two readings that fail, the one that could have been meant. */
   if (!read)
     *reason = g_strdup_printf ("dimensions=%s, but %s", text,
@@ -218,15 +223,15 @@ read_dimensions (const gchar *text, const GstPpTensorWish *wish,
 }
 
 static gboolean
-read_type (const gchar *text, const GstPpTensorWish *wish, GstPpTensor *tensor,
-    gchar **reason)
+read_type (const gchar *text, const GstPpTensorConstraints *constraints,
+    GstPpTensor *tensor, gchar **reason)
 {
   for (gint type = 0; type < (gint) G_N_ELEMENTS (type_names); type++) {
     if (g_strcmp0 (text, type_names[type]) != 0)
       continue;
-    if (wish->type >= 0 && wish->type != type) {
+    if (constraints->type >= 0 && constraints->type != type) {
       *reason = g_strdup_printf (
-          "types=%s, but type=%s is set", text, type_names[wish->type]);
+          "types=%s, but type=%s is set", text, type_names[constraints->type]);
       return FALSE;
     }
     tensor->type = (pp_type) type;
@@ -236,13 +241,15 @@ read_type (const gchar *text, const GstPpTensorWish *wish, GstPpTensor *tensor,
   return FALSE;
 }
 
-typedef gboolean (*ReadFunc) (const gchar *text, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, gchar **reason);
+typedef gboolean (*ReadFunc) (const gchar *text,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason);
 
 /* The first value of a field, a string or a list of strings, that agrees. */
 static const gchar *
 read_field (const GValue *value, const gchar *name, ReadFunc read,
-    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason)
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gboolean is_list = GST_VALUE_HOLDS_LIST (value);
   const guint size = is_list ? gst_value_list_get_size (value) : 1;
@@ -253,7 +260,7 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
         G_VALUE_HOLDS_STRING (item) ? g_value_get_string (item) : NULL;
     g_autofree gchar *why = NULL;
 
-    if (text != NULL && read (text, wish, tensor, &why)) {
+    if (text != NULL && read (text, constraints, tensor, &why)) {
       g_clear_pointer (reason, g_free);
       return text;
     }
@@ -268,37 +275,41 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
 /* Reads structure where it says something and fills *tensor where it does not;
  * *dimensions is its spelling, or NULL. */
 static gboolean
-read_structure (const GstStructure *structure, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, const gchar **dimensions, gchar **reason)
+read_structure (const GstStructure *structure,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    const gchar **dimensions, gchar **reason)
 {
   const GValue *types = gst_structure_get_value (structure, "types");
   const GValue *shape = gst_structure_get_value (structure, "dimensions");
 
   *dimensions = NULL;
   if (types != NULL &&
-      read_field (types, "types", read_type, wish, tensor, reason) == NULL)
+      read_field (types, "types", read_type, constraints, tensor, reason) ==
+          NULL)
     return FALSE;
   if (shape == NULL)
     return TRUE;
-  *dimensions =
-      read_field (shape, "dimensions", read_dimensions, wish, tensor, reason);
+  *dimensions = read_field (
+      shape, "dimensions", read_dimensions, constraints, tensor, reason);
   return *dimensions != NULL;
 }
 
 static void
-fill_open (
-    GstPpTensor *tensor, const GstPpTensorWish *wish, const GstStructure *video)
+fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
+    const GstStructure *video)
 {
   gint width = 1, height = 1;
 
   gst_structure_get_int (video, "width", &width);
   gst_structure_get_int (video, "height", &height);
-  tensor->width = wish->width > 0 ? wish->width : width;
-  tensor->height = wish->height > 0 ? wish->height : height;
-  tensor->channels = wish->channels >= 0 ? count_channels (wish) : 3;
-  tensor->layout =
-      wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW;
-  tensor->type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32;
+  tensor->width = constraints->width > 0 ? constraints->width : width;
+  tensor->height = constraints->height > 0 ? constraints->height : height;
+  tensor->channels =
+      constraints->channels >= 0 ? count_channels (constraints) : 3;
+  tensor->layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
+                                            : PP_LAYOUT_NCHW;
+  tensor->type =
+      constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
 }
 
 static gchar *
@@ -342,7 +353,8 @@ fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
 
 GstCaps *
 gst_pp_tensor_caps_fixate (const GstCaps *candidates,
-    const GstPpTensorWish *wish, const GstCaps *sink_caps, gchar **reason)
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
+    gchar **reason)
 {
   const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
 
@@ -350,9 +362,9 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     GstPpTensor tensor;
     const gchar *spelling;
 
-    fill_open (&tensor, wish, video);
-    if (!read_structure (gst_caps_get_structure (candidates, i), wish, &tensor,
-            &spelling, reason))
+    fill_open (&tensor, constraints, video);
+    if (!read_structure (gst_caps_get_structure (candidates, i), constraints,
+            &tensor, &spelling, reason))
       continue;
     GstCaps *caps = fill_candidate (candidates, i, &tensor, spelling, video);
     if (caps != NULL) {
@@ -366,13 +378,14 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
 }
 
 gboolean
-gst_pp_tensor_from_caps (const GstCaps *caps, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, gchar **reason)
+gst_pp_tensor_from_caps (const GstCaps *caps,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gchar *dimensions;
 
-  if (!read_structure (
-          gst_caps_get_structure (caps, 0), wish, tensor, &dimensions, reason))
+  if (!read_structure (gst_caps_get_structure (caps, 0), constraints, tensor,
+          &dimensions, reason))
     return FALSE;
   if (dimensions == NULL) {
     *reason = g_strdup ("caps without dimensions");

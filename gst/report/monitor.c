@@ -3,9 +3,7 @@
 #include "monitor.h"
 
 #include "fork_lock.h"
-
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "gst/debug.h"
 
 struct _GstPpMonitor {
   GstElement *element; /* not a reference */

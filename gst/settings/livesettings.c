@@ -2,8 +2,7 @@
 
 #include "livesettings.h"
 
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "gst/debug.h"
 
 void
 gst_pp_live_settings_init (GstPpLiveSettings *self, GstElement *element)
@@ -91,28 +90,29 @@ gst_pp_live_settings_refresh (
   return changed;
 }
 
-GstPpTensorWish
-gst_pp_live_settings_tensor (GstPpLiveSettings *self)
+GstPpTensorConstraints
+gst_pp_live_settings_tensor_constraints (GstPpLiveSettings *self)
 {
   GstPpSettings settings;
   guint serial;
 
   gst_pp_settings_init (&settings);
   gst_pp_live_settings_resolve (self, &settings, &serial);
-  const GstPpTensorWish wish = gst_pp_settings_wish (&settings);
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (&settings);
   gst_pp_settings_clear (&settings);
-  return wish;
+  return constraints;
 }
 
-GstPpDeviceWish
-gst_pp_live_settings_device (GstPpLiveSettings *self)
+GstPpDeviceConstraints
+gst_pp_live_settings_device_constraints (GstPpLiveSettings *self)
 {
   GST_OBJECT_LOCK (self->element);
-  const GstPpDeviceWish wish = { self->settings.backend,
+  const GstPpDeviceConstraints constraints = { self->settings.backend,
     self->settings.cuda_device_id,
     gst_pp_settings_device_options (&self->settings) };
   GST_OBJECT_UNLOCK (self->element);
-  return wish;
+  return constraints;
 }
 
 gchar *

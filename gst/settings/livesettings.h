@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "settings.h"
 
 G_BEGIN_DECLS
@@ -48,8 +48,10 @@ void gst_pp_live_settings_resolve (
 gboolean gst_pp_live_settings_refresh (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial);
 /* What the user and the preset ask for. */
-GstPpTensorWish gst_pp_live_settings_tensor (GstPpLiveSettings *self);
-GstPpDeviceWish gst_pp_live_settings_device (GstPpLiveSettings *self);
+GstPpTensorConstraints gst_pp_live_settings_tensor_constraints (
+    GstPpLiveSettings *self);
+GstPpDeviceConstraints gst_pp_live_settings_device_constraints (
+    GstPpLiveSettings *self);
 /* A copy of timeline-location; free it. NULL: none is wanted. */
 gchar *gst_pp_live_settings_timeline (GstPpLiveSettings *self);
 

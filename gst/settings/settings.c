@@ -202,14 +202,15 @@ make_param (const Property *property)
               property->values ? property->values : gst_pp_preset_values ()),
           (gint) property->standard, flags);
     case KIND_INT:
-      return gst_pp_open_param_int (name, property->blurb, (gint) property->min,
-          (gint) property->max, (gint) property->standard, flags);
+      return gst_pp_unchecked_param_int (name, property->blurb,
+          (gint) property->min, (gint) property->max, (gint) property->standard,
+          flags);
     case KIND_BOOLEAN:
       return g_param_spec_boolean (
           name, name, property->blurb, property->standard != 0, flags);
     case KIND_DOUBLE:
-      return gst_pp_open_param_double (name, property->blurb, property->min,
-          property->max, property->standard, flags);
+      return gst_pp_unchecked_param_double (name, property->blurb,
+          property->min, property->max, property->standard, flags);
     case KIND_STRING:
     case KIND_LIST:
       return g_param_spec_string (

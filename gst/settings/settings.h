@@ -86,7 +86,8 @@ pp_device_options gst_pp_settings_device_options (
     const GstPpSettings *settings);
 
 /* Takes resolved settings, as the functions below do. */
-GstPpTensorWish gst_pp_settings_wish (const GstPpSettings *settings);
+GstPpTensorConstraints gst_pp_settings_tensor_constraints (
+    const GstPpSettings *settings);
 /* FALSE and *reason (free it) that names the property and its value. */
 gboolean gst_pp_settings_to_spec (const GstPpSettings *settings,
     const GstPpTensor *tensor, pp_spec *spec, gchar **reason);

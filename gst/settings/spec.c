@@ -18,10 +18,10 @@ gst_pp_settings_device_options (const GstPpSettings *settings)
   return options;
 }
 
-GstPpTensorWish
-gst_pp_settings_wish (const GstPpSettings *settings)
+GstPpTensorConstraints
+gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
 {
-  const GstPpTensorWish wish = {
+  const GstPpTensorConstraints constraints = {
     .width = settings->width,
     .height = settings->height,
     .channels = settings->channels,
@@ -31,7 +31,7 @@ gst_pp_settings_wish (const GstPpSettings *settings)
     .type = settings->type,
   };
 
-  return wish;
+  return constraints;
 }
 
 /* One number for all channels, or one a channel. */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "kernels/engine/backend.h"
+#include "kernels/table.h"
 
 /* White; what a component's 1 becomes. */
 #define WHITE 255.
@@ -44,24 +45,40 @@ gray_rows (const pp_format *format, rows m)
     m[c][0] = 1;
 }
 
-static void (*const models[]) (const pp_format *format, rows m) = {
-  [PP_MODEL_RGB] = rgb_rows,
-  [PP_MODEL_YUV] = yuv_rows,
-  [PP_MODEL_GRAY] = gray_rows,
+/* gray: the factors of R, G and B that make a gray tensor. From colours they are
+ * ITU-R BT.601's luma, which is what OpenCV and Pillow call gray; from gray the
+ * value itself is taken. */
+static const struct {
+  void (*fill) (const pp_format *format, rows m);
+  int n_components;
+  bool has_chroma; /* kr and kb are used, components 1 and 2 subsampled */
+  float gray[3];
+} models[] = {
+  [PP_MODEL_RGB] = { rgb_rows, 3, false, { 0.299f, 0.587f, 0.114f } },
+  [PP_MODEL_YUV] = { yuv_rows, 3, true, { 0.299f, 0.587f, 0.114f } },
+  [PP_MODEL_GRAY] = { gray_rows, 1, false, { 1, 0, 0 } },
 };
+PP_CHECK_TABLE (models, PP_N_MODELS);
+
+int
+pp_model_components (pp_model model)
+{
+  return models[model].n_components;
+}
+
+bool
+pp_model_has_chroma (pp_model model)
+{
+  return models[model].has_chroma;
+}
 
 pp_status
 pp_colour_init (pp_numbers *numbers, const pp_format *format,
     pp_channels channels, pp_error *error)
 {
-  /* ITU-R BT.601's luma, which is what OpenCV and Pillow call gray. Gray from
-   * gray is the value itself. */
-  static const float luma[3] = { 0.299f, 0.587f, 0.114f };
-  static const float first[3] = { 1, 0, 0 };
-  const float *gray = format->model == PP_MODEL_GRAY ? first : luma;
   rows m = { { 0 } };
 
-  models[format->model](format, m);
+  models[format->model].fill (format, m);
   for (int c = 0; c < 3; c++) {
     double constant = 0;
     float *to = numbers->matrix[c];
@@ -73,13 +90,13 @@ pp_colour_init (pp_numbers *numbers, const pp_format *format,
       constant -= factor * format->offset[i];
     }
     to[3] = (float) constant;
-    numbers->gray[c] = gray[c];
+    numbers->gray[c] = models[format->model].gray[c];
     if (!isfinite (to[0]) || !isfinite (to[1]) || !isfinite (to[2]) ||
         !isfinite (to[3]))
       return pp_fail (error, PP_BAD_ARGUMENT,
           "format.kr is %g and kb is %g, factors of colour that are not finite",
           format->kr, format->kb);
   }
-  numbers->to_gray = channels == PP_CHANNELS_GRAY;
+  numbers->to_gray = pp_channels_count (channels) == 1;
   return PP_OK;
 }

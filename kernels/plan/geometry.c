@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "kernels/engine/backend.h"
+#include "kernels/table.h"
 
 /* Largest side that is resized to before the crop, and after it for the side
  * that the crop cuts: with them neither the products here nor the positions in
@@ -76,11 +77,28 @@ fit_crop (size target, const struct picture *picture)
   return (size){ (int64_t) (by_height / height), target.height };
 }
 
-static size (*const fits[]) (size target, const struct picture *picture) = {
-  [PP_FIT_STRETCH] = fit_stretch,
-  [PP_FIT_LETTERBOX] = fit_letterbox,
-  [PP_FIT_CROP] = fit_crop,
+static const struct {
+  size (*resized) (size target, const struct picture *picture);
+  const char *uncropped; /* the fit's name, if it shows the whole picture */
+} fits[] = {
+  [PP_FIT_STRETCH] = { fit_stretch, NULL },
+  [PP_FIT_LETTERBOX] = { fit_letterbox, "letterbox" },
+  [PP_FIT_CROP] = { fit_crop, NULL },
 };
+PP_CHECK_TABLE (fits, PP_N_FITS);
+
+/* Padding before the picture, of two parts in all. */
+static const int parts_before[] = {
+  [PP_ALIGN_CENTER] = 1,
+  [PP_ALIGN_TOP_LEFT] = 0,
+};
+PP_CHECK_TABLE (parts_before, PP_N_ALIGNS);
+
+const char *
+pp_fit_uncropped (pp_fit fit)
+{
+  return fits[fit].uncropped;
+}
 
 /* What the picture is resized to, before what is too much is cropped. */
 static pp_status
@@ -113,7 +131,7 @@ place (int available, int64_t resized, pp_align align)
   const int64_t rest = available - resized;
 
   if (rest >= 0) /* round (rest / 2 - 0.1), LetterBox' own, for centre */
-    return align == PP_ALIGN_TOP_LEFT ? 0 : (int) (rest / 2);
+    return (int) (rest * parts_before[align] / 2);
 
   /* round-half-even (excess / 2), CenterCrop's: a whole half up if that makes
    * the number even. */
@@ -152,7 +170,7 @@ pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
   if (status != PP_OK)
     return status;
 
-  const size resized = fits[spec->fit](target, &picture);
+  const size resized = fits[spec->fit].resized (target, &picture);
 
   if (resized.width > MAX_RESIZED || resized.height > MAX_RESIZED)
     return pp_fail (error, PP_BAD_ARGUMENT,

@@ -23,16 +23,35 @@ pp_status pp_source_check (
 pp_status pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
     const pp_format *format, const pp_rect *source, pp_error *error);
 
+/* The name of a fit that shows the whole picture, so that it can be resized to
+ * no other size than the tensor's; else NULL. */
+const char *pp_fit_uncropped (pp_fit fit);
+
 /* colour.c: a format's samples to R'G'B' in 0...255. Fills matrix, to_gray and
  * gray. PP_BAD_ARGUMENT where a factor is not finite in float. */
 pp_status pp_colour_init (pp_numbers *numbers, const pp_format *format,
     pp_channels channels, pp_error *error);
+/* Components of a format: 1 or 3. */
+int pp_model_components (pp_model model);
+/* Whether components 1 and 2 are chroma, which may be subsampled. */
+bool pp_model_has_chroma (pp_model model);
 
 /* output.c: normalisation, type, layout and padding. Fills what numbers holds
  * from mul on, except the content. PP_BAD_ARGUMENT where a constant is not
  * finite in float or the zero point is not of the type. */
 pp_status pp_output_init (
     pp_numbers *numbers, const pp_spec *spec, pp_error *error);
+
+/* elements.c: whether the type is an integer; low and high are then its limits.
+ */
+bool pp_type_limits (pp_type type, int *low, int *high);
+
+/* denoise.c: PP_BAD_ARGUMENT where there is no such size. */
+pp_status pp_denoise_check (const pp_spec *spec, pp_error *error);
+/* Samples of the kernel that is convolved into the taps: 1 where there is none.
+ * Samples of the median's side: 0 where there is none. */
+int pp_denoise_kernel_size (const pp_spec *spec);
+int pp_denoise_median_size (const pp_spec *spec);
 
 /* median_groups.c: which components a median is taken of together. size: 3 or
  * 5. Reads numbers' source. */

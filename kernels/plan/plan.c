@@ -43,8 +43,7 @@ static struct span
 span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
     const struct span span)
 {
-  const int radius =
-      spec->denoise == PP_DENOISE_MEDIAN ? spec->denoise_size / 2 : 0;
+  const int radius = pp_denoise_median_size (spec) / 2;
   const int start = geometry->start >> geometry->sub;
   const int end = start + pp_axis_samples (geometry);
   const int first = span.first - radius;
@@ -199,13 +198,6 @@ place_components (
   }
 }
 
-/* Whether the tables tell everything that is read. */
-static bool
-denoise_is_in_taps (pp_denoise denoise)
-{
-  return denoise == PP_DENOISE_NONE || denoise == PP_DENOISE_GAUSSIAN;
-}
-
 static int32_t
 widest_span (const pp_plan *plan, const pp_axis *axis, int columns)
 {
@@ -257,9 +249,9 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
         spec->height, source->width, source->height);
   measure_spans (plan);
   place_components (plan, format, &reach);
-  if (spec->denoise == PP_DENOISE_MEDIAN)
-    pp_median_groups_init (&plan->median, n, spec->denoise_size);
-  plan->all_rows = !denoise_is_in_taps (spec->denoise);
+  if (pp_denoise_median_size (spec) > 0)
+    pp_median_groups_init (&plan->median, n, pp_denoise_median_size (spec));
+  plan->all_rows = pp_denoise_median_size (spec) > 0;
   if (!pp_rows_init (plan))
     return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
         source->width, source->height);

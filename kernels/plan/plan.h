@@ -171,6 +171,9 @@ pp_view pp_plan_crop_view (const pp_plan *plan, const pp_view *frame);
 /* Writes the padding of a whole tensor on the host: all but the content. */
 void pp_plan_fill_padding (const pp_plan *plan, void *tensor);
 
+/* The bits of the element that a normalised value becomes, in the low bytes. */
+uint32_t pp_element_bits (const pp_numbers *numbers, float value);
+
 /* float32 to the bits of float16: nearest even, overflow to infinity. */
 uint16_t pp_float16 (float value);
 

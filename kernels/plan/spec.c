@@ -10,8 +10,7 @@
 #include <string.h>
 
 #include "kernels/engine/backend.h"
-
-#define LENGTH(array) (sizeof (array) / sizeof *(array))
+#include "kernels/table.h"
 
 /* Most bytes from one sample to the next, and to a row's first sample. The
  * widest that a format needs is 8; with these no offset in a row overflows. */
@@ -93,7 +92,7 @@ check_channel_values (const pp_spec *spec, pp_error *error)
       { std, spec->std[c], -DBL_MAX, DBL_MAX },
       { pad_value, spec->pad_value[c], 0, 255 },
     };
-    const pp_status status = check_reals (fields, LENGTH (fields), error);
+    const pp_status status = check_reals (fields, PP_LENGTH (fields), error);
 
     if (status != PP_OK)
       return status;
@@ -109,13 +108,15 @@ check_crop (const pp_spec *spec, pp_error *error)
 {
   const int shorter = spec->width < spec->height ? spec->width : spec->height;
   const double fraction = spec->crop_fraction;
+  const char *uncropped = pp_fit_uncropped (spec->fit);
 
-  if (spec->fit == PP_FIT_LETTERBOX && spec->resize != 0)
+  if (uncropped != NULL && spec->resize != 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "resize is %d, must not be set with fit=letterbox", spec->resize);
-  if (spec->fit == PP_FIT_LETTERBOX && fraction != 0)
+        "resize is %d, must not be set with fit=%s", spec->resize, uncropped);
+  if (uncropped != NULL && fraction != 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "crop-fraction is %g, must not be set with fit=letterbox", fraction);
+        "crop-fraction is %g, must not be set with fit=%s", fraction,
+        uncropped);
   if (spec->resize != 0 && spec->resize < shorter)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "resize is %d, must be at least the smaller of width and height, %d",
@@ -133,54 +134,35 @@ check_crop (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-static pp_status
-check_denoise_size (const pp_spec *spec, pp_error *error)
-{
-  static const struct {
-    int largest;
-    const char *rule;
-  } denoises[] = {
-    [PP_DENOISE_GAUSSIAN] = { 7, "3, 5 or 7 with denoise=gaussian" },
-    [PP_DENOISE_MEDIAN] = { 5, "3 or 5 with denoise=median" },
-  };
-  const int size = spec->denoise_size;
-
-  if (spec->denoise == PP_DENOISE_NONE ||
-      (size >= 3 && size <= denoises[spec->denoise].largest && size % 2 == 1))
-    return PP_OK;
-  return pp_fail (error, PP_BAD_ARGUMENT, "denoise-size is %d, must be %s",
-      size, denoises[spec->denoise].rule);
-}
-
 pp_status
 pp_spec_check (const pp_spec *spec, pp_error *error)
 {
   const int_field ints[] = {
     { "width", spec->width, 1, PP_MAX_SIZE },
     { "height", spec->height, 1, PP_MAX_SIZE },
-    { "layout", (int) spec->layout, 0, PP_LAYOUT_NHWC },
-    { "type", (int) spec->type, 0, PP_TYPE_INT8 },
-    { "channels", (int) spec->channels, 0, PP_CHANNELS_GRAY },
-    { "fit", (int) spec->fit, 0, PP_FIT_CROP },
-    { "pad-align", (int) spec->pad_align, 0, PP_ALIGN_TOP_LEFT },
-    { "method", (int) spec->method, 0, PP_METHOD_AREA },
-    { "denoise", (int) spec->denoise, 0, PP_DENOISE_MEDIAN },
+    { "layout", (int) spec->layout, 0, PP_N_LAYOUTS - 1 },
+    { "type", (int) spec->type, 0, PP_N_TYPES - 1 },
+    { "channels", (int) spec->channels, 0, PP_N_CHANNEL_ORDERS - 1 },
+    { "fit", (int) spec->fit, 0, PP_N_FITS - 1 },
+    { "pad-align", (int) spec->pad_align, 0, PP_N_ALIGNS - 1 },
+    { "method", (int) spec->method, 0, PP_N_METHODS - 1 },
+    { "denoise", (int) spec->denoise, 0, PP_N_DENOISES - 1 },
   };
   const real_field reals[] = {
     { "denoise-sigma", spec->denoise_sigma, 0, DBL_MAX },
     { "scale", spec->scale, -DBL_MAX, DBL_MAX },
     { "quant-scale", spec->quant_scale, 0, DBL_MAX },
   };
-  pp_status status = check_ints ("", ints, LENGTH (ints), error);
+  pp_status status = check_ints ("", ints, PP_LENGTH (ints), error);
 
   if (status == PP_OK)
-    status = check_reals (reals, LENGTH (reals), error);
+    status = check_reals (reals, PP_LENGTH (reals), error);
   if (status == PP_OK)
     status = check_channel_values (spec, error);
   if (status == PP_OK)
     status = check_crop (spec, error);
   if (status == PP_OK)
-    status = check_denoise_size (spec, error);
+    status = pp_denoise_check (spec, error);
   return status;
 }
 
@@ -189,7 +171,7 @@ static pp_status
 check_subsampling (const pp_format *format, int c, pp_error *error)
 {
   const pp_component *here = &format->component[c];
-  const bool chroma = format->model == PP_MODEL_YUV && c > 0;
+  const bool chroma = pp_model_has_chroma (format->model) && c > 0;
   const int sub_x = chroma ? format->component[1].sub_x : 0;
   const int sub_y = chroma ? format->component[1].sub_y : 0;
 
@@ -219,7 +201,7 @@ check_component (const pp_format *format, int c, pp_error *error)
 
   snprintf (prefix, sizeof prefix, "format.component[%d].", c);
 
-  pp_status status = check_ints (prefix, fields, LENGTH (fields), error);
+  pp_status status = check_ints (prefix, fields, PP_LENGTH (fields), error);
 
   /* A depth that is none has no room left to count. */
   if (status == PP_OK)
@@ -288,9 +270,14 @@ check_overlap (const pp_format *format, pp_error *error)
 pp_status
 pp_format_check (const pp_format *format, pp_error *error)
 {
-  const int components = format->model == PP_MODEL_GRAY ? 1 : 3;
+  const int_field model = { "model", (int) format->model, 0, PP_N_MODELS - 1 };
+  pp_status status = check_ints ("format.", &model, 1, error);
+
+  if (status != PP_OK)
+    return status;
+
+  const int components = pp_model_components (format->model);
   const int_field fields[] = {
-    { "model", (int) format->model, 0, PP_MODEL_GRAY },
     { "width", format->width, 1, PP_MAX_SIZE },
     { "height", format->height, 1, PP_MAX_SIZE },
     { "par_n", format->par_n, 1, INT32_MAX },
@@ -298,13 +285,13 @@ pp_format_check (const pp_format *format, pp_error *error)
     { "n_components", format->n_components, components, components },
     { "sample_bytes", format->sample_bytes, 1, 2 },
   };
-  pp_status status = check_ints ("format.", fields, LENGTH (fields), error);
 
+  status = check_ints ("format.", fields, PP_LENGTH (fields), error);
   for (int c = 0; status == PP_OK && c < format->n_components; c++)
     status = check_component (format, c, error);
   if (status == PP_OK)
     status = check_overlap (format, error);
-  if (status != PP_OK || format->model != PP_MODEL_YUV)
+  if (status != PP_OK || !pp_model_has_chroma (format->model))
     return status;
   if (!(format->kr > 0 && format->kb > 0 && format->kr + format->kb < 1))
     return pp_fail (error, PP_BAD_ARGUMENT,

@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/table.h"
+#include "parts.h"
+
 /* Weights below this are none: sin (pi) is not 0, and lanczos at whole ratios
  * would have five taps for one. */
 #define LEAST_WEIGHT 0x1p-40
@@ -199,6 +202,7 @@ static const struct filter filters[] = {
   [PP_METHOD_LANCZOS] = { fill_window, 3, lanczos, lanczos },
   [PP_METHOD_AREA] = { fill_area, 1, NULL, NULL },
 };
+PP_CHECK_TABLE (filters, PP_N_METHODS);
 
 /* What OpenCV's GaussianBlur takes for sigma 0. */
 static const double fixed_kernels[][MAX_KERNEL] = {
@@ -218,8 +222,7 @@ gaussian (double x)
 static int
 make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
 {
-  const int size =
-      spec->denoise == PP_DENOISE_GAUSSIAN ? spec->denoise_size : 1;
+  const int size = pp_denoise_kernel_size (spec);
   const double sigma = spec->denoise_sigma;
   const bool fixed = size == 1 || sigma == 0;
   double sum = 0;

@@ -73,36 +73,6 @@ convert_colour (const pp_numbers *n, const float in[3], float rgb[3])
   }
 }
 
-static uint32_t
-float32_bits (const pp_numbers *n, float value)
-{
-  uint32_t bits;
-
-  (void) n;
-  memcpy (&bits, &value, sizeof bits);
-  return bits;
-}
-
-static uint32_t
-float16_bits (const pp_numbers *n, float value)
-{
-  (void) n;
-  return pp_float16 (value);
-}
-
-static uint32_t
-integer_bits (const pp_numbers *n, float value)
-{
-  return (uint32_t) ((int) rintf (clamp (value, n->lo, n->hi)) + n->zero_point);
-}
-
-static uint32_t (*const to_bits[]) (const pp_numbers *n, float value) = {
-  [PP_TYPE_FLOAT32] = float32_bits,
-  [PP_TYPE_FLOAT16] = float16_bits,
-  [PP_TYPE_UINT8] = integer_bits,
-  [PP_TYPE_INT8] = integer_bits,
-};
-
 static void
 store (const pp_numbers *n, void *tensor, int64_t at, uint32_t bits)
 {
@@ -130,7 +100,7 @@ make_pixel (const pp_plan *plan, const pp_view *source, int x, int y,
   if (n->to_gray)
     out[0] = (n->gray[0] * out[0] + n->gray[1] * out[1]) + n->gray[2] * out[2];
   for (int c = 0; c < n->n_channels; c++)
-    element[c] = to_bits[n->type](n, out[c] * n->mul[c] + n->add[c]);
+    element[c] = pp_element_bits (n, out[c] * n->mul[c] + n->add[c]);
 }
 
 static void

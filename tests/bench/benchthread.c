@@ -21,7 +21,7 @@
 #include "benchsink.h"
 #include "benchsource.h"
 #include "gst/cudapreproc.h"
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "kernels/engine/engine.h"
 
 #define SKIP 77
@@ -180,11 +180,12 @@ stand_before (const pp_backend *backend)
 
 /* Instead of gst/device.c. */
 pp_device *
-gst_pp_device_open (
-    GstElement *element, const GstPpDeviceWish *wish, pp_error *error)
+gst_pp_device_open (GstElement *element,
+    const GstPpDeviceConstraints *constraints, pp_error *error)
 {
   (void) element;
-  return pp_device_open_backend (&timed, wish->index, &wish->options, error);
+  return pp_device_open_backend (
+      &timed, constraints->index, &constraints->options, error);
 }
 
 /* a pipeline */

@@ -71,16 +71,18 @@ take_settings (input *in, GstPpSettings *settings)
 
 /* The tensor where caps leave everything open. */
 static GstPpTensor
-tensor_of (const GstPpTensorWish *wish)
+tensor_of (const GstPpTensorConstraints *constraints)
 {
   const GstPpTensor tensor = {
-    .width = wish->width > 0 ? wish->width : 8,
-    .height = wish->height > 0 ? wish->height : 8,
-    .channels = wish->channels >= 0
-        ? pp_channels_count ((pp_channels) wish->channels)
+    .width = constraints->width > 0 ? constraints->width : 8,
+    .height = constraints->height > 0 ? constraints->height : 8,
+    .channels = constraints->channels >= 0
+        ? pp_channels_count ((pp_channels) constraints->channels)
         : 3,
-    .layout = wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW,
-    .type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32,
+    .layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
+                                       : PP_LAYOUT_NCHW,
+    .type =
+        constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32,
   };
 
   return tensor;
@@ -108,8 +110,9 @@ check_plan (const pp_spec *spec, const pp_rect *picture)
 static void
 check_settings (const GstPpSettings *settings)
 {
-  const GstPpTensorWish wish = gst_pp_settings_wish (settings);
-  const GstPpTensor tensor = tensor_of (&wish);
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (settings);
+  const GstPpTensor tensor = tensor_of (&constraints);
   const pp_device_options options = gst_pp_settings_device_options (settings);
   pp_rect picture = { 0, 0, 64, 48 };
   pp_spec spec;

@@ -313,6 +313,8 @@ element (pp_type type, const void *tensor, gsize i)
       return ((const guint8 *) tensor)[i];
     case PP_TYPE_INT8:
       return ((const gint8 *) tensor)[i];
+    case PP_N_TYPES:
+      break;
   }
   return NAN;
 }

@@ -37,7 +37,7 @@
 
 typedef struct {
   const gchar *candidates; /* what is common with downstream */
-  GstPpTensorWish wish;
+  GstPpTensorConstraints constraints;
   const gchar *video;
   const gchar *chosen; /* NULL: none agrees */
   const gchar *words;  /* of the reason then, | between them */
@@ -183,8 +183,8 @@ GST_START_TEST (test_fixate) {
     GstCaps *candidates = gst_caps_from_string (row->candidates);
     GstCaps *video = gst_caps_from_string (row->video);
     gchar *reason = NULL;
-    GstCaps *chosen =
-        gst_pp_tensor_caps_fixate (candidates, &row->wish, video, &reason);
+    GstCaps *chosen = gst_pp_tensor_caps_fixate (
+        candidates, &row->constraints, video, &reason);
 
     if (row->chosen != NULL) {
       fail_unless (chosen != NULL, "case %u: %s", i, reason);
@@ -257,7 +257,7 @@ GST_END_TEST
 GST_START_TEST (test_tensor_from_caps) {
   static const struct {
     const gchar *caps;
-    GstPpTensorWish wish;
+    GstPpTensorConstraints constraints;
     GstPpTensor tensor;
     const gchar *words;
   } cases[] = {
@@ -288,7 +288,7 @@ GST_START_TEST (test_tensor_from_caps) {
     GstPpTensor tensor;
     gchar *reason = NULL;
     const gboolean read =
-        gst_pp_tensor_from_caps (caps, &cases[i].wish, &tensor, &reason);
+        gst_pp_tensor_from_caps (caps, &cases[i].constraints, &tensor, &reason);
 
     if (cases[i].words != NULL) {
       fail_unless (!read, "case %u was read", i);

@@ -207,7 +207,7 @@ GST_START_TEST (test_preset_and_user) {
 GST_END_TEST
 
 /* What contradicts downstream's caps is told as its author's. */
-GST_START_TEST (test_wish) {
+GST_START_TEST (test_constraints) {
   static const struct {
     const gchar *name, *text;
     gint channels;
@@ -226,11 +226,13 @@ GST_START_TEST (test_wish) {
     set (&user, "preset", "caffe");
     set (&user, cases[i].name, cases[i].text);
     gst_pp_settings_resolve (&resolved, &user, FALSE);
-    const GstPpTensorWish wish = gst_pp_settings_wish (&resolved);
-    fail_unless (wish.channels == cases[i].channels &&
-            wish.preset == (cases[i].preset ? user.preset : GST_PP_PRESET_NONE),
+    const GstPpTensorConstraints constraints =
+        gst_pp_settings_tensor_constraints (&resolved);
+    fail_unless (constraints.channels == cases[i].channels &&
+            constraints.preset ==
+                (cases[i].preset ? user.preset : GST_PP_PRESET_NONE),
         "%s=%s: channels %d, of preset %d", cases[i].name, cases[i].text,
-        wish.channels, wish.preset);
+        constraints.channels, constraints.preset);
     gst_pp_settings_clear (&user);
     gst_pp_settings_clear (&resolved);
   }
@@ -289,7 +291,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_resolve_mutable);
   tcase_add_test (tcase, test_preset_and_user);
-  tcase_add_test (tcase, test_wish);
+  tcase_add_test (tcase, test_constraints);
   tcase_add_test (tcase, test_crop_property);
 }
 
