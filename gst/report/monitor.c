@@ -115,13 +115,15 @@ gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
     GstClockTime submitted, const GstPpSpent *spent)
 {
   const GstClockTime ended = gst_util_get_timestamp ();
+  /* The engine measures the stages of every job. */
+  const gboolean timed = TRUE;
 
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  gst_pp_stats_add (&monitor->stats, info, spent, submitted, ended);
+  gst_pp_stats_add (&monitor->stats, info, timed, spent, submitted, ended);
   const gboolean decided_now =
       info->streams_decided && !monitor->streams_decided;
   monitor->streams_decided = info->streams_decided;
-  if (monitor->timeline != NULL)
+  if (monitor->timeline != NULL && timed)
     gst_pp_timeline_add (monitor->timeline, info);
   g_autofree GstPpStats *interval = end_interval (monitor);
   g_rec_mutex_unlock (mutex);

@@ -71,7 +71,7 @@ gst_pp_stats_restart (GstPpStats *stats)
 {
   const GstPpLoad empty = { .processors = stats->recent.processors };
 
-  stats->recent = stats->before = stats->load = empty;
+  stats->recent = stats->before = stats->load = stats->untimed = empty;
   stats->last_end = GST_CLOCK_TIME_NONE;
 }
 
@@ -107,41 +107,82 @@ uncovered (gdouble begin, gdouble end, gdouble *until)
   return end - from;
 }
 
-/* Uses last_done as the job before left it. */
-static void
-add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
+/* What is known of every job. */
+static GstPpLoad
+host_load (const GstPpStats *stats, const pp_job_info *info,
     const GstPpSpent *spent, gdouble latency)
 {
-  const gdouble done = info->times.done;
   GstPpLoad load = { .frames = 1,
     .bytes_up = info->bytes_up,
     .bytes_staged = info->bytes_staged,
     .streams = 1u << info->stream,
     .processors = stats->recent.processors,
     .latency = latency };
-  gdouble last_done = stats->last_done;
 
   /* The time before the first job belongs to no place. */
-  if (stats->recent.frames + stats->before.frames > 0) {
-    load.wall = MAX (done - last_done, 0);
+  if (stats->recent.frames + stats->untimed.frames > 0) {
     memcpy (load.place, spent->place, sizeof load.place);
     load.waited = spent->waited;
-  } else {
-    load.wall = done - MAX (info->times.start, last_done);
   }
-  stats->run.wall += load.wall;
-  load.busy = uncovered (info->times.start, done, &last_done);
-  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
-    load.total[s] = edge[s + 1] - edge[s];
-    load.covered[s] = uncovered (edge[s], edge[s + 1], &stats->stage_until[s]);
-  }
+  return load;
+}
 
+/* Adds the device's times to the load of a timed job and of the untimed ones
+ * before it. How much of these overlapped is not known: they fill the elapsed
+ * time at most. */
+static void
+add_times (GstPpStats *stats, const pp_times *times, const gdouble *edge,
+    GstPpLoad *load)
+{
+  const gdouble frames = (gdouble) load->frames;
+  const gboolean first = stats->recent.frames == 0;
+  gdouble last_done = stats->last_done;
+
+  load->wall = times->done -
+      (first ? MAX (times->start, last_done) : MIN (last_done, times->done));
+  load->busy = frames * uncovered (times->start, times->done, &last_done);
+  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
+    load->total[s] = frames * (edge[s + 1] - edge[s]);
+    load->covered[s] =
+        frames * uncovered (edge[s], edge[s + 1], &stats->stage_until[s]);
+  }
+  if (load->frames > 1) {
+    load->busy = MIN (load->busy, load->wall);
+    for (gint s = 0; s < GST_PP_N_STAGES; s++)
+      load->covered[s] = MIN (load->covered[s], load->wall);
+  }
+  stats->last_done = MAX (stats->last_done, times->done);
+}
+
+static void
+add_load (GstPpStats *stats, const GstPpLoad *load)
+{
   if (stats->recent.frames >= GST_PP_STATS_RECENT) {
     stats->before = stats->recent;
-    stats->recent = (GstPpLoad){ .processors = load.processors };
+    stats->recent = (GstPpLoad){ .processors = load->processors };
   }
-  gst_pp_load_add (&stats->recent, &load);
-  gst_pp_load_add (&stats->load, &load);
+  gst_pp_load_add (&stats->recent, load);
+  gst_pp_load_add (&stats->load, load);
+}
+
+/* With the load of the untimed jobs before it, and before it is one of the
+ * samples. */
+static void
+add_sample (GstPpStats *stats, const pp_times *times, GstPpLoad *load)
+{
+  const gdouble edge[] = { times->start, times->uploaded, times->computed,
+    times->done };
+  GstPpSums *run = &stats->run;
+
+  add_times (stats, times, edge, load);
+  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
+    run->total[s] += load->total[s];
+    stats->window[s][run->samples % GST_PP_STATS_WINDOW] =
+        (gfloat) (edge[s + 1] - edge[s]);
+  }
+  run->wall += load->wall;
+  run->samples++;
+  run->represented += load->frames;
 }
 
 /* After a pause only the job's own time is known. */
@@ -157,24 +198,24 @@ add_duration (GstPpStats *stats, GstClockTime submitted, GstClockTime ended)
 }
 
 void
-gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
+gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info, gboolean timed,
     const GstPpSpent *spent, GstClockTime submitted, GstClockTime ended)
 {
-  const pp_times *times = &info->times;
-  const gdouble edge[] = { times->start, times->uploaded, times->computed,
-    times->done };
   const gdouble latency = to_microseconds (ended - submitted);
+  GstPpLoad load = host_load (stats, info, spent, latency);
   GstPpSums *run = &stats->run;
 
-  for (gint t = 0; t < GST_PP_N_TIMES; t++) {
-    const gdouble length =
-        t == GST_PP_TIME_LATENCY ? latency : edge[t + 1] - edge[t];
-    run->total[t] += length;
-    stats->window[t][run->frames % GST_PP_STATS_WINDOW] = (gfloat) length;
+  gst_pp_load_add (&stats->untimed, &load);
+  if (timed) {
+    load = stats->untimed;
+    stats->untimed = (GstPpLoad){ .processors = load.processors };
+    add_sample (stats, &info->times, &load);
+    add_load (stats, &load);
   }
-  add_load (stats, info, edge, spent, latency);
   add_duration (stats, submitted, ended);
-  stats->last_done = MAX (stats->last_done, times->done);
+  run->total[GST_PP_TIME_LATENCY] += latency;
+  stats->window[GST_PP_TIME_LATENCY][run->frames % GST_PP_STATS_WINDOW] =
+      (gfloat) latency;
   stats->streams = info->streams_in_use;
   run->frames++;
   run->bytes_up += info->bytes_up;
@@ -218,17 +259,27 @@ select_rank (gfloat *value, gint n, gint rank)
   return value[rank];
 }
 
-/* The percentiles of the last n frames. */
+/* The mean, and the percentiles of the last measurements. */
 static void
-set_percentiles (
-    GstStructure *structure, const GstPpStats *stats, GstPpTime time, guint64 n)
+set_times (GstStructure *structure, const GstPpStats *stats,
+    const GstPpSums *begin, GstPpTime time)
 {
-  const gint length = (gint) MIN (n, GST_PP_STATS_WINDOW);
+  const GstPpSums *run = &stats->run;
+  const gboolean is_latency = time == GST_PP_TIME_LATENCY;
+  const guint64 end = is_latency ? run->frames : run->samples;
+  const guint64 measured = end - (is_latency ? begin->frames : begin->samples);
+  const guint64 frames =
+      is_latency ? measured : run->represented - begin->represented;
+  const gint length = (gint) MIN (measured, GST_PP_STATS_WINDOW);
   g_autofree gfloat *value = g_new (gfloat, MAX (length, 1));
+  g_autofree gchar *mean = g_strdup_printf ("%s-mean", time_names[time]);
 
+  gst_structure_set (structure, mean, G_TYPE_DOUBLE,
+      frames > 0 ? (run->total[time] - begin->total[time]) / (gdouble) frames
+                 : 0.0,
+      NULL);
   for (gint i = 0; i < length; i++)
-    value[i] = stats->window[time][(stats->run.frames - 1 - (guint) i) %
-        GST_PP_STATS_WINDOW];
+    value[i] = stats->window[time][(end - 1 - (guint) i) % GST_PP_STATS_WINDOW];
   for (gsize p = 0; p < G_N_ELEMENTS (percents); p++) {
     g_autofree gchar *name =
         g_strdup_printf ("%s-p%d", time_names[time], percents[p]);
@@ -246,7 +297,6 @@ to_structure (const GstPpStats *stats, const gchar *name,
     const GstPpSums *begin, GstPpBottleneck bottleneck)
 {
   const GstPpSums *run = &stats->run;
-  const guint64 frames = run->frames - begin->frames;
   const gdouble wall = run->wall - begin->wall;
   gdouble busy = 0;
 
@@ -254,20 +304,16 @@ to_structure (const GstPpStats *stats, const gchar *name,
     busy += run->total[s] - begin->total[s];
 
   GstStructure *structure = gst_structure_new (name, "frames", G_TYPE_UINT64,
-      frames, "dropped", G_TYPE_UINT64, run->dropped - begin->dropped,
-      "bytes-up", G_TYPE_UINT64, run->bytes_up - begin->bytes_up, "bytes-down",
-      G_TYPE_UINT64, run->bytes_down - begin->bytes_down, "bytes-staged",
-      G_TYPE_UINT64, run->bytes_staged - begin->bytes_staged, "streams",
-      G_TYPE_INT, stats->streams, "overlap", G_TYPE_DOUBLE,
-      wall > 0 ? busy / wall : 0.0, "bottleneck", G_TYPE_STRING,
-      gst_pp_bottleneck_name (bottleneck), NULL);
-  for (gint t = 0; t < GST_PP_N_TIMES; t++) {
-    g_autofree gchar *mean = g_strdup_printf ("%s-mean", time_names[t]);
-    const gdouble total = run->total[t] - begin->total[t];
-    gst_structure_set (structure, mean, G_TYPE_DOUBLE,
-        frames > 0 ? total / (gdouble) frames : 0.0, NULL);
-    set_percentiles (structure, stats, (GstPpTime) t, frames);
-  }
+      run->frames - begin->frames, "dropped", G_TYPE_UINT64,
+      run->dropped - begin->dropped, "bytes-up", G_TYPE_UINT64,
+      run->bytes_up - begin->bytes_up, "bytes-down", G_TYPE_UINT64,
+      run->bytes_down - begin->bytes_down, "bytes-staged", G_TYPE_UINT64,
+      run->bytes_staged - begin->bytes_staged, "samples", G_TYPE_UINT64,
+      run->samples - begin->samples, "streams", G_TYPE_INT, stats->streams,
+      "overlap", G_TYPE_DOUBLE, wall > 0 ? busy / wall : 0.0, "bottleneck",
+      G_TYPE_STRING, gst_pp_bottleneck_name (bottleneck), NULL);
+  for (gint t = 0; t < GST_PP_N_TIMES; t++)
+    set_times (structure, stats, begin, (GstPpTime) t);
   return structure;
 }
 

@@ -4,6 +4,7 @@
  * backend or on a device that pretends.
  */
 #include <gst/gst.h>
+#include <math.h>
 #include <string.h>
 
 #include "tests/fake/backend_fake.h"
@@ -123,7 +124,7 @@ add_job (GstPpStats *stats, const pp_job_info *info, const GstPpSpent *spent,
   const GstClockTime ended = (GstClockTime) (info->times.done * 1000);
 
   gst_pp_stats_add (
-      stats, info, spent, ended - (GstClockTime) (latency * 1000), ended);
+      stats, info, TRUE, spent, ended - (GstClockTime) (latency * 1000), ended);
 }
 
 /* What the statistics make of jobs' times, on a device that is no CPU. */
@@ -178,13 +179,19 @@ test_recent (void)
       gst_pp_bottleneck_name (gst_pp_stats_diagnose (&stats)));
 }
 
+static gdouble
+stat_of (const GstStructure *structure, const gchar *name)
+{
+  const GValue *value = gst_structure_get_value (structure, name);
+
+  return G_VALUE_HOLDS_UINT64 (value) ? (gdouble) g_value_get_uint64 (value)
+                                      : g_value_get_double (value);
+}
+
 static void
 expect_stat (const GstStructure *structure, const gchar *name, gdouble expected)
 {
-  const GValue *value = gst_structure_get_value (structure, name);
-  const gdouble got = G_VALUE_HOLDS_UINT64 (value)
-      ? (gdouble) g_value_get_uint64 (value)
-      : g_value_get_double (value);
+  const gdouble got = stat_of (structure, name);
 
   EXPECT (ABS (got - expected) < 1e-6, "%s is %g, not %g", name, got, expected);
 }
@@ -199,6 +206,7 @@ test_fields (void)
   } expected[] = {
     { "frames", 4 },
     { "dropped", 2 },
+    { "samples", 4 },
     { "bytes-up", 4000 },
     { "bytes-down", 400 },
     { "bytes-staged", 40 },
@@ -255,7 +263,7 @@ test_percentiles (void)
       const gdouble upload =
           from_last < last ? 1 + (from_last * 7919u) % last / 2 * 2 : 1e6;
       const pp_job_info info = { .times = { 0, upload, upload, upload } };
-      gst_pp_stats_add (&stats, &info, &spent, 0, 1);
+      gst_pp_stats_add (&stats, &info, TRUE, &spent, 0, 1);
     }
     GstStructure *structure = gst_pp_stats_to_structure (&stats);
     for (guint p = 0; p < G_N_ELEMENTS (percents); p++) {
@@ -323,6 +331,72 @@ test_interval (void)
   expect_stat (structure, "upload-p50", 0);
   expect_stat (structure, "overlap", 0);
   expect_stat (structure, "duration", 0);
+  gst_structure_free (structure);
+}
+
+/* Where only some jobs are timed, their stages stand for the others', and the
+ * latency is that of all. The estimates are near what timing all gives. */
+static void
+test_samples (void)
+{
+  static GstPpStats all, some;
+  const GstPpSpent spent = { .place = { [GST_PP_PLACE_ELEMENT] = 100 } };
+  static const gchar *const same[] = { "frames", "bytes-up", "latency-mean",
+    "latency-p50", "latency-p99" };
+  static const gchar *const near[] = { "overlap", "upload-mean", "upload-p50",
+    "kernel-mean", "download-mean", "download-p95" };
+  gdouble time = 1e6;
+
+  gst_pp_stats_restart (&all);
+  gst_pp_stats_restart (&some);
+  for (guint i = 0; i < 1000; i++, time += 110) {
+    /* The first ones are slower, and all are timed. */
+    const gdouble upload = i < 64 ? 300 : 110;
+    const pp_job_info info = { .stream = (int) (i % 3),
+      .streams_in_use = 3,
+      .bytes_up = 1000,
+      .times = { time - 200, time - 200 + upload, time + 114, time + 164 } };
+    /* What is not known is never read. */
+    pp_job_info untimed = info;
+    untimed.times = (pp_times){ -1e9, 1e9, NAN, NAN };
+    const gboolean timed = i < 64 || i % 8 == 0;
+    const GstClockTime ended = (GstClockTime) (info.times.done * 1000);
+    const GstClockTime submitted = ended - (i + 1) * GST_USECOND;
+
+    gst_pp_stats_add (&all, &info, TRUE, &spent, submitted, ended);
+    gst_pp_stats_add (
+        &some, timed ? &info : &untimed, timed, &spent, submitted, ended);
+  }
+  GstStructure *expected = gst_pp_stats_to_structure (&all);
+  GstStructure *structure = gst_pp_stats_to_structure (&some);
+  expect_stat (expected, "samples", 1000);
+  expect_stat (structure, "samples", 64 + (1000 - 64) / 8);
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++)
+    expect_stat (structure, same[i], stat_of (expected, same[i]));
+  for (guint i = 0; i < G_N_ELEMENTS (near); i++) {
+    const gdouble got = stat_of (structure, near[i]);
+    const gdouble want = stat_of (expected, near[i]);
+    EXPECT (
+        ABS (got - want) < 0.01 * want, "%s is %g, not %g", near[i], got, want);
+  }
+  EXPECT (gst_pp_stats_diagnose (&some) == gst_pp_stats_diagnose (&all),
+      "%s, not %s", gst_pp_bottleneck_name (gst_pp_stats_diagnose (&some)),
+      gst_pp_bottleneck_name (gst_pp_stats_diagnose (&all)));
+  gst_structure_free (expected);
+  gst_structure_free (structure);
+
+  /* None since the interval began: nothing is known of the stages. */
+  const pp_job_info untimed = { .times = { NAN, NAN, NAN, NAN } };
+  gst_pp_stats_begin_interval (&some);
+  gst_pp_stats_add (&some, &untimed, FALSE, &spent, GST_SECOND * 10,
+      GST_SECOND * 10 + 50 * GST_USECOND);
+  structure = gst_pp_stats_interval_to_structure (&some);
+  expect_stat (structure, "frames", 1);
+  expect_stat (structure, "samples", 0);
+  expect_stat (structure, "upload-mean", 0);
+  expect_stat (structure, "upload-p50", 0);
+  expect_stat (structure, "overlap", 0);
+  expect_stat (structure, "latency-p50", 50);
   gst_structure_free (structure);
 }
 
@@ -490,6 +564,7 @@ main (int argc, char **argv)
   test_fields ();
   test_percentiles ();
   test_interval ();
+  test_samples ();
   test_standing_still ();
   if (g_get_num_processors () < 2) {
     g_print ("SKIP pipelines: one processor overlaps nothing\n");
