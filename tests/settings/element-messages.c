@@ -35,11 +35,11 @@ typedef struct {
 static const Kind settings = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "property" };
 static const Kind negotiation = { gst_core_error_quark,
-  GST_CORE_ERROR_NEGOTIATION, "caps|properties|leave one open" };
+  GST_CORE_ERROR_NEGOTIATION, "caps|properties|defaults" };
 static const Kind video = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "frames|gst-inspect-1.0 cudapreproc|videoconvert|deinterlace" };
 static const Kind input = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-  "element before cudapreproc|caps|another one" };
+  "element before cudapreproc|caps|another element" };
 static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu" };
 static const Kind no_memory = { gst_resource_error_quark,
