@@ -122,11 +122,11 @@ post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
 }
 
 static gboolean
-check_settings (GstCudaPreproc *self)
+start_settings (GstCudaPreproc *self, gboolean run)
 {
   gchar *reason = NULL;
 
-  if (gst_pp_live_settings_check (&self->settings, &reason))
+  if (gst_pp_live_settings_start (&self->settings, run, &reason))
     return TRUE;
   post_fault (self, GST_PP_FAULT_SETTINGS, reason);
   return FALSE;
@@ -281,13 +281,15 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gchar *reason = NULL;
   pp_error error;
 
-  if (gst_pp_live_settings_refresh (&self->settings, &self->negotiated.settings,
-          &self->settings_serial)) {
+  const GstPpDifference difference = gst_pp_live_settings_refresh (
+      &self->settings, &self->negotiated.settings, &self->settings_serial);
+  if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (&self->negotiated);
+  if (difference != GST_PP_SAME)
     set_stats_interval (self);
-  }
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, &self->negotiated, input, &plan, &fault, &reason);
+  gst_pp_negotiated_warn_crop (&self->negotiated, GST_ELEMENT_CAST (self));
   if (frame == NULL) {
     post_fault (self, fault, reason);
     return GST_FLOW_ERROR;
@@ -435,9 +437,17 @@ gst_cuda_preproc_set_caps (
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
+  gst_pp_video_info_override_colorimetry (
+      &self->negotiated.info, incaps, self->negotiated.settings.colorimetry);
   if (!gst_pp_tensor_from_caps (
           outcaps, &constraints, &self->negotiated.tensor, &reason)) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
+    return FALSE;
+  }
+  if (!gst_pp_live_settings_negotiate (&self->settings, &self->negotiated.info,
+          &self->negotiated.tensor, &self->negotiated.settings,
+          &self->settings_serial, &reason)) {
+    post_fault (self, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
   set_depth (self,
@@ -643,6 +653,8 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
   if (self->device == NULL) /* pads that someone activated below READY */
     return FALSE;
   self->warned = FALSE;
+  self->negotiated.missed.width = 0;
+  g_clear_pointer (&self->negotiated.warned_crop, g_free);
   GST_OBJECT_LOCK (self);
   self->held_back = 0;
   GST_OBJECT_UNLOCK (self);
@@ -672,8 +684,12 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_pp_error_gate_open (&self->errors);
-    if (!check_settings (self) || !refresh_device (self))
+    if (!start_settings (
+            self, transition == GST_STATE_CHANGE_READY_TO_PAUSED) ||
+        !refresh_device (self)) {
+      gst_pp_live_settings_stop (&self->settings);
       return GST_STATE_CHANGE_FAILURE;
+    }
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->monitor);
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
@@ -681,6 +697,10 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
+          result == GST_STATE_CHANGE_FAILURE))
+    gst_pp_live_settings_stop (&self->settings);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
       (transition == GST_STATE_CHANGE_NULL_TO_READY &&
           result == GST_STATE_CHANGE_FAILURE))

@@ -29,6 +29,9 @@ typedef struct {
     pp_rect picture;    /* in it, the crop property applied */
   } entry[GST_PP_MAX_PLANS];
   guint next;
+  /* of the crop property */
+  pp_rect missed;     /* a picture of which it has no pixel; width 0: none */
+  gchar *warned_crop; /* the value that a warning was about; owned */
 } GstPpNegotiated;
 
 void gst_pp_negotiated_init (GstPpNegotiated *negotiated);
@@ -40,14 +43,20 @@ void gst_pp_negotiated_clear (GstPpNegotiated *negotiated);
 /* The plan for a frame of width x height whose picture, after crop meta, is
  * picture; the crop property is applied to it. The cache's own reference, valid
  * until the next call. NULL with *fault and *reason, which is to be freed. */
-pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width, gint height,
-    const pp_rect *picture, GstPpFault *fault, gchar **reason);
+pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
+    gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason);
+
+/* Posts one warning for each value of the crop property that has no pixel of a
+ * picture since the last call: such pictures are converted whole. Call it after
+ * gst_pp_negotiated_find_plan. */
+void gst_pp_negotiated_warn_crop (
+    GstPpNegotiated *negotiated, GstElement *element);
 
 /* Makes room on the device for the largest picture that the caps allow, which is
  * the whole frame, and for the one that the crop property leaves now. FALSE as
  * above. */
-gboolean gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
-    GstPpFault *fault, gchar **reason);
+gboolean gst_pp_negotiated_reserve (GstPpNegotiated *negotiated,
+    pp_device *device, GstPpFault *fault, gchar **reason);
 
 G_END_DECLS
 
