@@ -31,7 +31,7 @@
 #include "buffers/output_queue.h"
 #include "buffers/host_memory.h"
 #include "caps/inputformat.h"
-#include "report/latency.h"
+#include "buffers/latency.h"
 #include "settings/livesettings.h"
 #include "buffers/meta.h"
 #include "report/monitor.h"
@@ -195,7 +195,7 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
   if (error != NULL)
     post_engine_error (self, error);
   else
-    gst_pp_monitor_add (self->monitor, frame, info);
+    gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
 }
 
 /* An output buffer with what belongs to input's frame: timestamps, flags, metas.
@@ -265,6 +265,13 @@ deepen (GstCudaPreproc *self)
     set_depth (self, useful);
 }
 
+static void
+set_stats_interval (GstCudaPreproc *self)
+{
+  gst_pp_monitor_set_interval (self->monitor,
+      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+}
+
 /* Takes input. */
 static GstFlowReturn
 convert (GstCudaPreproc *self, GstBuffer *input)
@@ -275,9 +282,12 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gchar *reason = NULL;
   pp_error error;
 
-  if (gst_pp_live_settings_refresh (&self->settings, &self->negotiated.settings,
-          &self->settings_serial) == GST_PP_OTHER_PLANS)
+  const GstPpDifference difference = gst_pp_live_settings_refresh (
+      &self->settings, &self->negotiated.settings, &self->settings_serial);
+  if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (&self->negotiated);
+  if (difference != GST_PP_SAME)
+    set_stats_interval (self);
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, &self->negotiated, input, &plan, &fault, &reason);
   gst_pp_negotiated_warn_crop (&self->negotiated, GST_ELEMENT_CAST (self));
@@ -292,7 +302,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     gst_pp_frame_free (frame);
     return flow;
   }
-  gst_pp_pace_take (&self->outputs.pace,
+  gst_pp_thread_time_take (&self->outputs.thread_time,
       gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
       &frame->spent);
   frame->urgent = self->depth == 0;
@@ -319,7 +329,7 @@ gst_cuda_preproc_submit_input_buffer (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_SOURCE);
+  gst_pp_thread_time_count (&self->outputs.thread_time, GST_PP_PLACE_SOURCE);
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
     gst_pp_output_queue_drain (&self->outputs);
   if (self->outputs.flow != GST_FLOW_OK) {
@@ -332,6 +342,7 @@ gst_cuda_preproc_submit_input_buffer (
           ->submit_input_buffer (trans, is_discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
     self->outputs.discont = TRUE;
+    gst_pp_monitor_add_dropped (self->monitor);
     gst_pp_output_queue_drain (&self->outputs);
   }
   if (flow != GST_FLOW_OK)
@@ -351,7 +362,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
       self->outputs.started || self->negotiated.settings.async_depth >= 0;
   const GstFlowReturn flow =
       gst_pp_output_queue_push (&self->outputs, keep ? self->depth : 0);
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_ELEMENT);
+  gst_pp_thread_time_count (&self->outputs.thread_time, GST_PP_PLACE_ELEMENT);
   return flow;
 }
 
@@ -416,6 +427,7 @@ gst_cuda_preproc_set_caps (
   gst_pp_negotiated_forget_plans (&self->negotiated);
   gst_pp_live_settings_resolve (
       &self->settings, &self->negotiated.settings, &self->settings_serial);
+  set_stats_interval (self);
 
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&self->negotiated.settings);
@@ -543,8 +555,8 @@ write_timeline (GstCudaPreproc *self)
 {
   gchar *reason = NULL;
 
-  if (!gst_pp_monitor_write_timeline (self->monitor, GST_OBJECT_NAME (self),
-          pp_device_name (self->device), &reason))
+  if (!gst_pp_monitor_write_timeline (
+          self->monitor, pp_device_name (self->device), &reason))
     post_fault (self, GST_PP_FAULT_FILE, reason);
 }
 
@@ -766,14 +778,14 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   /**
    * GstCudaPreproc:stats:
    *
-   * frames, bytes-up, bytes-down, bytes-staged; streams, those in use;
-   * overlap, the sum of all stage times over the wall time, without standing
-   * still in PAUSED; bottleneck, what keeps the last few hundred frames from
-   * going faster, in one word (see the README); and of the stages upload, kernel
-   * and download and of the latency, from submission to the tensor, the mean,
-   * p50, p95 and p99 in microseconds.
-   * Counted from READY to PAUSED on; a tensor may be there a moment before it
-   * counts, but at EOS all do.
+   * frames; dropped, those that qos=true dropped; bytes-up, bytes-down and
+   * bytes-staged; streams, those in use; overlap, the sum of all stage times
+   * over the elapsed time, which leaves out PAUSED; bottleneck, what limits the
+   * last few hundred frames, in one word (see the README); and the mean, p50,
+   * p95 and p99, in microseconds, of upload, kernel and download, and of the
+   * latency, which lasts from submission to the tensor.
+   * The run starts when the element goes from READY to PAUSED. A tensor may be
+   * there a moment before it counts; at EOS all count.
    */
   g_object_class_install_property (object_class, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
@@ -816,7 +828,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   gst_pp_error_gate_init (&self->errors);
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
-  self->monitor = gst_pp_monitor_new (self);
+  self->monitor = gst_pp_monitor_new (GST_ELEMENT_CAST (self));
   self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
   gst_pp_output_queue_init (
       &self->outputs, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));

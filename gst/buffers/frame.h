@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/report/thread_time.h"
+#include "gst/report/stats.h"
 #include "input.h"
 #include "negotiated.h"
 

@@ -17,7 +17,7 @@ gst_pp_output_queue_init (GstPpOutputQueue *queue, GstPad *pad)
   queue->pad = pad;
   g_queue_init (&queue->buffers);
   queue->flow = GST_FLOW_OK;
-  gst_pp_pace_init (&queue->pace);
+  gst_pp_thread_time_init (&queue->thread_time);
   forget_times (queue);
 }
 
@@ -61,15 +61,15 @@ push_one (GstPpOutputQueue *queue)
   const gboolean was_playing = is_playing (queue);
 
   queue->started = TRUE;
-  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_ELEMENT);
+  gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_ELEMENT);
   const GstFlowReturn flow =
       gst_pad_push (queue->pad, g_queue_pop_head (&queue->buffers));
   if (flow == GST_FLOW_OK)
     queue->refused = FALSE;
   if (was_playing && is_playing (queue))
-    gst_pp_pace_count (&queue->pace, GST_PP_PLACE_CONSUMER);
+    gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_CONSUMER);
   else
-    gst_pp_pace_skip (&queue->pace);
+    gst_pp_thread_time_skip (&queue->thread_time);
   return flow;
 }
 
@@ -126,14 +126,14 @@ gst_pp_output_queue_flush (GstPpOutputQueue *queue)
   forget_times (queue);
   queue->started = queue->discont = queue->refused = FALSE;
   queue->flow = GST_FLOW_OK;
-  gst_pp_pace_skip (&queue->pace);
+  gst_pp_thread_time_skip (&queue->thread_time);
 }
 
 static void
 drain (GstPpOutputQueue *queue, gboolean anew)
 {
   /* What makes us drain has just come from upstream. */
-  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_SOURCE);
+  gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_SOURCE);
   const GstFlowReturn flow = push_all_but (queue, 0, anew);
   if (flow != GST_FLOW_OK)
     queue->flow = flow;

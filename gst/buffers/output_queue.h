@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/report/thread_time.h"
+#include "gst/report/stats.h"
 
 G_BEGIN_DECLS
 
@@ -23,7 +23,7 @@ typedef struct {
                        * whoever makes the next one */
   gboolean refused;   /* the last one pushed was outdated */
   GstFlowReturn flow; /* what downstream last answered to a drain */
-  GstPpPace pace;     /* how long pushing takes, and the rest */
+  GstPpThreadTime thread_time; /* how long pushing takes, and the rest */
   /* between the last frames' timestamps, newest first; 0: unknown */
   GstClockTime gap[GST_PP_MAX_GAPS];
   GstClockTime last; /* timestamp */

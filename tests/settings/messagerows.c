@@ -10,13 +10,13 @@ static const Kind settings = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "property", GST_FLOW_NOT_NEGOTIATED,
   .is_told_again = TRUE };
 static const Kind negotiation = { gst_core_error_quark,
-  GST_CORE_ERROR_NEGOTIATION, "caps|properties|leave one open",
+  GST_CORE_ERROR_NEGOTIATION, "caps|properties|defaults",
   GST_FLOW_NOT_NEGOTIATED, .is_told_again = TRUE };
 static const Kind video = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "frames|gst-inspect-1.0 cudapreproc|videoconvert|deinterlace",
   GST_FLOW_NOT_NEGOTIATED, .is_told_again = TRUE };
 const Kind message_input = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-  "element before cudapreproc|caps|another one", GST_FLOW_ERROR,
+  "element before cudapreproc|caps|another element", GST_FLOW_ERROR,
   .is_told_again = TRUE };
 static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu",
