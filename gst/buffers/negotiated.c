@@ -53,7 +53,8 @@ seek_property (gpointer data, const gchar *name, const gchar *value)
 }
 
 static void
-name_preset (const GstPpNegotiated *negotiated, GstPpFault fault, gchar **reason)
+name_preset (
+    const GstPpNegotiated *negotiated, GstPpFault fault, gchar **reason)
 {
   gchar *text = *reason;
   Search search = { &negotiated->settings, text, FALSE };
@@ -96,8 +97,8 @@ make_plan (GstPpNegotiated *negotiated, gint width, gint height,
 }
 
 pp_plan *
-gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width, gint height,
-    const pp_rect *picture, GstPpFault *fault, gchar **reason)
+gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
+    gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason)
 {
   pp_rect cut = *picture;
 
@@ -105,7 +106,8 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width, gint heigh
   if (!gst_pp_settings_crop (&negotiated->settings, &cut, reason))
     return NULL;
   for (guint i = 0; i < GST_PP_MAX_PLANS; i++)
-    if (negotiated->entry[i].plan != NULL && negotiated->entry[i].width == width &&
+    if (negotiated->entry[i].plan != NULL &&
+        negotiated->entry[i].width == width &&
         negotiated->entry[i].height == height &&
         memcmp (&negotiated->entry[i].picture, &cut, sizeof cut) == 0)
       return negotiated->entry[i].plan;
@@ -123,8 +125,8 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width, gint heigh
 }
 
 gboolean
-gst_pp_negotiated_reserve (
-    GstPpNegotiated *negotiated, pp_device *device, GstPpFault *fault, gchar **reason)
+gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
+    GstPpFault *fault, gchar **reason)
 {
   const pp_rect frame = { 0, 0, GST_VIDEO_INFO_WIDTH (&negotiated->info),
     GST_VIDEO_INFO_HEIGHT (&negotiated->info) };
