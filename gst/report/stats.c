@@ -5,14 +5,56 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const gchar *const time_names[GST_PP_STATS_TIMES] = {
-  [GST_PP_STAGE_UPLOAD] = "upload",
-  [GST_PP_STAGE_KERNEL] = "kernel",
-  [GST_PP_STAGE_DOWNLOAD] = "download",
-  [GST_PP_STATS_LATENCY] = "latency",
+static const gchar *const time_names[] = {
+  [GST_PP_TIME_UPLOAD] = "upload",
+  [GST_PP_TIME_KERNEL] = "kernel",
+  [GST_PP_TIME_DOWNLOAD] = "download",
+  [GST_PP_TIME_LATENCY] = "latency",
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (time_names) == GST_PP_N_TIMES);
 
 static const gint percents[] = { 50, 95, 99 };
+
+static gdouble
+to_microseconds (GstClockTime time)
+{
+  return (gdouble) time / (gdouble) GST_USECOND;
+}
+
+void
+gst_pp_thread_time_init (GstPpThreadTime *time)
+{
+  memset (time, 0, sizeof *time);
+  time->since = GST_CLOCK_TIME_NONE;
+}
+
+void
+gst_pp_thread_time_count (GstPpThreadTime *time, GstPpPlace place)
+{
+  const GstClockTime now = gst_util_get_timestamp ();
+
+  if (GST_CLOCK_TIME_IS_VALID (time->since))
+    time->spent.place[place] += to_microseconds (now - time->since);
+  time->since = now;
+}
+
+void
+gst_pp_thread_time_skip (GstPpThreadTime *time)
+{
+  time->since = GST_CLOCK_TIME_NONE;
+}
+
+void
+gst_pp_thread_time_take (
+    GstPpThreadTime *time, GstClockTime waited, GstPpSpent *spent)
+{
+  const GstClockTime before = waited >= time->waited ? time->waited : 0;
+
+  *spent = time->spent;
+  spent->waited = to_microseconds (waited - before);
+  time->waited = waited;
+  memset (&time->spent, 0, sizeof time->spent);
+}
 
 void
 gst_pp_stats_init (GstPpStats *stats, pp_device *device)
@@ -41,10 +83,10 @@ gst_pp_stats_diagnose (const GstPpStats *stats)
   return gst_pp_diagnose (&load);
 }
 
-/* The part of [begin, end] that is after *until, which becomes end if that is
- * later. Exact for intervals that come in the order of their beginnings, as
- * jobs do. Stages of different streams can pass each other a little, which
- * loses as much. */
+/* The length of the part of [begin, end] that is after *until. *until becomes end
+ * if that is later. Summed over intervals in the order of their beginnings, this
+ * is the length of their union. Jobs are in that order; their later stages can
+ * be slightly out of it, and the sum is then slightly too small. */
 static gdouble
 uncovered (gdouble begin, gdouble end, gdouble *until)
 {
@@ -56,7 +98,7 @@ uncovered (gdouble begin, gdouble end, gdouble *until)
   return end - from;
 }
 
-/* Before last_done and stage_until take in the job. */
+/* Uses last_done as the job before left it. */
 static void
 add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
     const GstPpSpent *spent, gdouble latency)
@@ -70,7 +112,7 @@ add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
     .latency = latency };
   gdouble last_done = stats->last_done;
 
-  /* What was before the first job is nobody's. */
+  /* The time before the first job belongs to no place. */
   if (stats->recent.frames + stats->before.frames > 0) {
     load.wall = MAX (done - last_done, 0);
     memcpy (load.place, spent->place, sizeof load.place);
@@ -100,9 +142,9 @@ gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
   const gdouble edge[] = { times->start, times->uploaded, times->computed,
     times->done };
 
-  for (gint t = 0; t < GST_PP_STATS_TIMES; t++) {
+  for (gint t = 0; t < GST_PP_N_TIMES; t++) {
     const gdouble length =
-        t == GST_PP_STATS_LATENCY ? latency : edge[t + 1] - edge[t];
+        t == GST_PP_TIME_LATENCY ? latency : edge[t + 1] - edge[t];
     stats->total[t] += length;
     stats->window[t][stats->frames % GST_PP_STATS_WINDOW] = (gfloat) length;
   }
@@ -160,7 +202,7 @@ gst_pp_stats_to_structure (const GstPpStats *stats)
       "overlap", G_TYPE_DOUBLE, stats->wall > 0 ? busy / stats->wall : 0.0,
       "bottleneck", G_TYPE_STRING,
       gst_pp_bottleneck_name (gst_pp_stats_diagnose (stats)), NULL);
-  for (gint t = 0; t < GST_PP_STATS_TIMES; t++)
+  for (gint t = 0; t < GST_PP_N_TIMES; t++)
     set_times (structure, stats, t);
   return structure;
 }

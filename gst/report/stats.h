@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the jobs took: the element's stats property.
+ * What the frames of a run took: on the device, in stages; on the host, where
+ * the streaming thread was; and the structure of the element's stats property.
  */
 #ifndef GST_PP_STATS_H
 #define GST_PP_STATS_H
@@ -9,45 +10,98 @@
 
 #include "diagnosis.h"
 #include "kernels/preproc.h"
-#include "thread_time.h"
 
 G_BEGIN_DECLS
 
-/* The last jobs that percentiles are taken of. */
+/* the streaming thread's own time */
+
+/* Between two submissions, in microseconds. */
+typedef struct {
+  gdouble place[GST_PP_N_PLACES];
+  gdouble waited; /* in maps of tensors, by any thread */
+} GstPpSpent;
+
+/* A stopwatch that says where the streaming thread is. Used by that thread
+ * only. */
+typedef struct {
+  GstClockTime since;  /* end of the time counted last; NONE: not running */
+  GstClockTime waited; /* the last gst_pp_thread_time_take's */
+  GstPpSpent spent;    /* since then */
+} GstPpThreadTime;
+
+/* Stops it and sets it to zero. */
+void gst_pp_thread_time_init (GstPpThreadTime *time);
+/* Counts the time since the last call for place. */
+void gst_pp_thread_time_count (GstPpThreadTime *time, GstPpPlace place);
+/* Stops it until the next count: the pipeline stood still, or does so now. */
+void gst_pp_thread_time_skip (GstPpThreadTime *time);
+/* Moves what was counted to *spent. waited: nanoseconds that readers have waited
+ * for tensors of this pool so far; less than before means that the pool is new. */
+void gst_pp_thread_time_take (
+    GstPpThreadTime *time, GstClockTime waited, GstPpSpent *spent);
+
+/* statistics of a run */
+
+/* Percentiles are those of this many last jobs. */
 #define GST_PP_STATS_WINDOW 4096
-/* The diagnosis is of the last jobs, at least these, at most twice as many. */
+/* The diagnosis is that of the last jobs: at least this many, less than twice as
+ * many. */
 #define GST_PP_STATS_RECENT 256
 
-/* What is timed: the stages, and the whole job. */
-#define GST_PP_STATS_LATENCY GST_PP_N_STAGES
-#define GST_PP_STATS_TIMES (GST_PP_N_STAGES + 1)
+/* What has a mean and percentiles: the stages and the latency. */
+typedef enum {
+  GST_PP_TIME_UPLOAD = GST_PP_STAGE_UPLOAD,
+  GST_PP_TIME_KERNEL = GST_PP_STAGE_KERNEL,
+  GST_PP_TIME_DOWNLOAD = GST_PP_STAGE_DOWNLOAD,
+  GST_PP_TIME_LATENCY,
+  GST_PP_N_TIMES
+} GstPpTime;
 
 /* Times in microseconds. The caller serialises. */
 typedef struct {
   guint64 frames, bytes_up, bytes_down, bytes_staged;
   gint streams; /* in use for the last job */
   gdouble last_done;
-  gdouble wall; /* from the first job to the last, without standing still */
-  gdouble total[GST_PP_STATS_TIMES];
-  gfloat window[GST_PP_STATS_TIMES][GST_PP_STATS_WINDOW]; /* frames % size */
-  gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left a stage */
+  gdouble wall; /* from the first job to the last, except while paused */
+  gdouble total[GST_PP_N_TIMES];
+  gfloat window[GST_PP_N_TIMES][GST_PP_STATS_WINDOW]; /* at frames % size */
+  gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left the stage */
   GstPpLoad recent, before;
 } GstPpStats;
 
-/* Of frames that will go through device, which is not kept. */
+/* Sets all to zero, for frames that will go through device. */
 void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
-/* One job that ended well, in order. spent: before it was submitted; latency:
- * from then until it ended. */
+/* Adds a job that ended well; jobs come in order. spent: before it was
+ * submitted; latency: from submission until it ended. */
 void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
     const GstPpSpent *spent, gdouble latency);
-/* The pipeline stood still: that time counts nowhere, and the diagnosis starts
- * anew. */
+/* The pipeline was paused: that time does not count, and the diagnosis starts
+ * again. */
 void gst_pp_stats_restart (GstPpStats *stats);
 GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
-/* A new structure: frames, bytes-up, bytes-down, bytes-staged (uint64); streams
- * (int); the string bottleneck, a word of diagnosis.h; and doubles: overlap (sum
- * of stage times over wall time, without standing still), and for each of upload,
- * kernel, download and latency its mean, p50, p95 and p99 in microseconds. */
+
+/* A new structure with the fields of the stats property. They are stable: later
+ * versions may add fields, but keep these with their types, units and meaning.
+ *
+ *   frames        guint64  tensors that were computed
+ *   bytes-up      guint64  over the bus to the device; 0 on the CPU
+ *   bytes-down    guint64  over the bus to the host; 0 on the CPU
+ *   bytes-staged  guint64  copied to pinned memory first; part of bytes-up
+ *   streams       gint     in use
+ *   overlap       gdouble  sum of all stage times over the elapsed time, which
+ *                          leaves out PAUSED; 1: nothing overlapped, nothing
+ *                          was idle
+ *   bottleneck    string   of the last few hundred frames: a word of diagnosis.c.
+ *                          Later versions may add words.
+ *   upload-mean, -p50, -p95, -p99      gdouble  microseconds in the upload,
+ *   kernel-mean, -p50, -p95, -p99               in the kernel,
+ *   download-mean, -p50, -p95, -p99             in the download, queueing for
+ *                                               it included, and
+ *   latency-mean, -p50, -p95, -p99              from submission to the tensor
+ *
+ * Means are those of the run, percentiles (nearest rank) those of its last 4096
+ * frames; all are 0 before the first frame. A run starts when the element goes
+ * from READY to PAUSED. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 
 G_END_DECLS
