@@ -278,6 +278,13 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
   return gst_caps_new_empty ();
 }
 
+static void
+set_stats_interval (GstPpConverter *self)
+{
+  gst_pp_monitor_set_interval (self->monitor,
+      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+}
+
 /* What is to be converted into what. */
 static gboolean
 read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
@@ -310,6 +317,7 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
     gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
+  set_stats_interval (self);
   return TRUE;
 }
 
@@ -348,9 +356,12 @@ gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (gst_pp_live_settings_refresh (&self->settings, &negotiated->settings,
-          &self->settings_serial) == GST_PP_OTHER_PLANS)
+  const GstPpDifference difference = gst_pp_live_settings_refresh (
+      &self->settings, &negotiated->settings, &self->settings_serial);
+  if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (negotiated);
+  if (difference != GST_PP_SAME)
+    set_stats_interval (self);
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
   gst_pp_negotiated_warn_crop (negotiated, self->element);

@@ -282,6 +282,8 @@ gst_cuda_preproc_submit_input_buffer (
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)
              ->submit_input_buffer (trans, is_discont, input);
   self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (self->dropped)
+    gst_pp_monitor_add_dropped (self->converter.monitor);
   self->at_once = self->dropped || is_discont || !outputs->started;
   if (self->dropped) /* generate_output tells it after what is held */
     return GST_FLOW_OK;
