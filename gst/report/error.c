@@ -21,6 +21,9 @@ static const struct {
   [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
       "Make the element before cudapreproc send frames as its caps describe "
       "them. If it does so already, use another element in its place." },
+  [GST_PP_FAULT_OUTPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FAILED,
+      "Make the element behind cudapreproc ask for buffers that can exist, and "
+      "leave alone the pool that its tensors come from." },
   [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NOT_FOUND,
       "Install what is missing (the NVIDIA driver, or the CUDA toolkit before "

@@ -18,11 +18,12 @@ typedef enum {
   GST_PP_FAULT_NEGOTIATION, /* caps that contradict properties or each other */
   GST_PP_FAULT_VIDEO,       /* caps of frames that cannot be converted */
   GST_PP_FAULT_INPUT,       /* a buffer that its caps do not describe */
-  GST_PP_FAULT_NO_DEVICE,   /* no device, driver or toolkit */
-  GST_PP_FAULT_NO_MEMORY,   /* of the host or the device */
-  GST_PP_FAULT_DEVICE,      /* a call of the device failed */
-  GST_PP_FAULT_FORK,        /* the device was opened before a fork */
-  GST_PP_FAULT_FILE,        /* a file that cannot be written */
+  GST_PP_FAULT_OUTPUT,    /* what downstream asks of buffers or does to them */
+  GST_PP_FAULT_NO_DEVICE, /* no device, driver or toolkit */
+  GST_PP_FAULT_NO_MEMORY, /* of the host or the device */
+  GST_PP_FAULT_DEVICE,    /* a call of the device failed */
+  GST_PP_FAULT_FORK,      /* the device was opened before a fork */
+  GST_PP_FAULT_FILE,      /* a file that cannot be written */
   GST_PP_N_FAULTS
 } GstPpFault;
 

@@ -80,14 +80,14 @@ push_after_bad_value (GstHarness *h, GstBuffer *frame)
   return gst_harness_push (h, frame);
 }
 
-/* With the second frame downstream is another, which takes no tensor that was made
- * for the one before. */
+/* With the third frame downstream is another, which takes no tensor that was made
+ * for the one before; the first left at once, the second is held back. */
 static GstFlowReturn
 push_while_relinked (GstHarness *h, GstBuffer *frame)
 {
   const GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
 
-  if (GST_BUFFER_OFFSET (frame) == 1) {
+  if (GST_BUFFER_OFFSET (frame) == 2) {
     gst_harness_push_upstream_event (h, gst_event_new_reconfigure ());
     gst_pad_set_chain_function (h->sinkpad, test_refuse);
   }
