@@ -3,10 +3,10 @@
 #
 # Installs a build folder into a scratch one and uses what lies there as a
 # stranger would: programs in C and C++ compiled with what pkg-config says, the
-# plugin loaded or linked statically.
-# Arguments: the build folder, a film, Meson.
+# plugin loaded or linked statically, the Python module.
+# Arguments: the build folder, a film, Meson, Python (may be missing).
 set -eu
-build=$1 film=$2 meson=$3
+build=$1 film=$2 meson=$3 python=${4:-}
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -59,4 +59,9 @@ if [ -n "$(find_one libgstcudapreproc.a)" ]; then
 fi
 [ -n "$plugin$(find_one libgstcudapreproc.a)" ] || fail "no plugin installed"
 
+if [ -n "$python" ]; then
+  module=$(find_one cudapreproc.py)
+  [ -n "$module" ] || fail "no cudapreproc.py was installed"
+  PYTHONPATH=$(dirname "$module") "$python" -c 'import cudapreproc'
+fi
 echo installed
