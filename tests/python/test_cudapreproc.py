@@ -148,6 +148,20 @@ class Tensors(unittest.TestCase):
             self.assertEqual(element.get_property("fit").value_nick,
                              "letterbox")
 
+    def test_usb_cameras(self):
+        """What v4l2src sends: YUY2, and JPEG behind a decoder."""
+        for source in (
+                "videotestsrc is-live=true num-buffers=15 ! "
+                "video/x-raw,format=YUY2,width=322,height=240",
+                "videotestsrc is-live=true num-buffers=15 ! jpegenc ! "
+                "decodebin"):
+            with cudapreproc.open(source, preset="yolo", width=32,
+                                  height=32) as stream:
+                times = [tensor.pts for tensor in stream
+                         if tensor.numpy().max() <= 1]
+            self.assertEqual(len(times), 15, source)
+            self.assertEqual(times, sorted(times))
+
     def test_latest(self):
         with cudapreproc.open("videotestsrc is-live=true do-timestamp=true",
                               latest=True, width=8, height=8) as stream:
