@@ -507,11 +507,12 @@ class Tensor:
         try:
             return _Mapping(library, self._sample, flags, {
                 "shape": self.shape, "typestr": _TYPES[self.dtype]})
-        except Error as error:
+        except Error:
             if flags & _WRITE:
                 self._map(flags & ~_WRITE)
                 raise BufferError("Others hold this tensor's memory") from None
-            raise self._errors.wait(_PATIENCE) or error from None
+            self._errors.check(_PATIENCE)
+            raise
 
 
 # streams
@@ -527,9 +528,16 @@ class _Errors:
         self._handler = bus.connect("sync-message::error", _on_error,
                                     weakref.ref(self))
 
-    def wait(self, seconds: float) -> Optional[Error]:
+    def check(self, seconds: float = 0) -> None:
+        """Raises the first error, if it comes in time.
+
+        A new one each time, which no variable refers to: an error that was
+        raised holds the frames that it passed, and so would hold the stream.
+        """
         self._posted.wait(seconds)
-        return self.first
+        if self.first is not None:
+            raise Error(self.first.message, self.first.element,
+                        self.first.debug)
 
     def post(self, error: Error) -> None:
         self.first = self.first or error
@@ -615,8 +623,7 @@ class Stream:
             if sample:
                 self._drop_preroll(library)
                 return Tensor(library, sample, self._errors)
-            if self._errors.first is not None:
-                raise self._errors.first
+            self._errors.check()
             if library.app_sink_is_eos(self._address) or (
                     until is not None and time.monotonic() >= until):
                 return None
@@ -706,8 +713,8 @@ def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
     stream = Stream(pipeline.get_by_name("cudapreproc-sink"), pipeline, element,
                     _Errors(pipeline.get_bus()), owned=True)
     if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
-        raise stream._errors.wait(_PATIENCE) or Error(
-            "The pipeline does not start")
+        stream._errors.check(_PATIENCE)
+        raise Error("The pipeline does not start")
     return stream
 
 

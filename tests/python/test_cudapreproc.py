@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 
 import cudapreproc
 
@@ -470,6 +471,20 @@ class Errors(unittest.TestCase):
                     width=8, height=8, async_depth=0):
                 count += 1
         self.assertEqual(count, 9)
+
+    def test_stream_goes_after_an_error(self):
+        """At once, and not with the next garbage collection."""
+        gc.disable()
+        self.addCleanup(gc.enable)
+        stream = cudapreproc.open(GRADIENT.format(9) + " ! identity "
+                                  "error-after=2", width=8, height=8)
+        gone = weakref.ref(stream)
+        try:  # assertRaises would clear the frames
+            list(stream)
+        except cudapreproc.Error:
+            pass
+        del stream
+        self.assertIsNone(gone())
 
     def test_text_of_a_failed_tensor(self):
         """A memory that somebody writes to cannot be mapped for reading."""
