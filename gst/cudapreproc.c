@@ -25,11 +25,11 @@
 
 #include "buffers/allocation.h"
 #include "caps/capswatch.h"
-#include "buffers/device.h"
+#include "device.h"
 #include "report/error.h"
 #include "buffers/frame.h"
 #include "buffers/output_queue.h"
-#include "buffers/hostmemory.h"
+#include "buffers/host_memory.h"
 #include "caps/inputformat.h"
 #include "report/latency.h"
 #include "settings/livesettings.h"
@@ -37,9 +37,7 @@
 #include "report/monitor.h"
 #include "buffers/negotiated.h"
 #include "caps/tensorcaps.h"
-
-GST_DEBUG_CATEGORY (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "debug.h"
 
 /* More than are ever under way. */
 #define MOST_FRAMES 64
@@ -57,7 +55,7 @@ struct _GstCudaPreproc {
   /* From NULL->READY to READY->NULL. */
   pp_device *device;
   GstAllocator *allocator; /* of frames, for upstream */
-  GstPpDeviceWish opened;
+  GstPpDeviceConstraints opened;
   pid_t opened_process; /* the one that opened it */
 
   GstPpErrorGate errors;
@@ -65,9 +63,9 @@ struct _GstCudaPreproc {
   GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones */
 
   /* The streaming thread's. */
-  GstPpPlanCache plans;
-  guint plans_serial; /* of the settings in it */
-  GstPpHeld held;
+  GstPpNegotiated negotiated;
+  guint settings_serial; /* of the settings in it */
+  GstPpOutputQueue outputs;
   guint depth;     /* how many are held */
   gboolean warned; /* of settings that lose something, since the start */
 };
@@ -124,11 +122,11 @@ post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
 }
 
 static gboolean
-check_settings (GstCudaPreproc *self)
+start_settings (GstCudaPreproc *self, gboolean run)
 {
   gchar *reason = NULL;
 
-  if (gst_pp_live_settings_check (&self->settings, &reason))
+  if (gst_pp_live_settings_start (&self->settings, run, &reason))
     return TRUE;
   post_fault (self, GST_PP_FAULT_SETTINGS, reason);
   return FALSE;
@@ -145,13 +143,14 @@ close_device (GstCudaPreproc *self)
 }
 
 static gboolean
-open_device (GstCudaPreproc *self, const GstPpDeviceWish *wish)
+open_device (GstCudaPreproc *self, const GstPpDeviceConstraints *constraints)
 {
   pp_error error;
 
-  self->opened = *wish;
+  self->opened = *constraints;
   self->opened_process = getpid ();
-  self->device = gst_pp_device_open (GST_ELEMENT_CAST (self), wish, &error);
+  self->device =
+      gst_pp_device_open (GST_ELEMENT_CAST (self), constraints, &error);
   if (self->device == NULL) {
     post_engine_error (self, &error);
     return FALSE;
@@ -171,16 +170,18 @@ open_device (GstCudaPreproc *self, const GstPpDeviceWish *wish)
 static gboolean
 refresh_device (GstCudaPreproc *self)
 {
-  const GstPpDeviceWish wish = gst_pp_live_settings_device (&self->settings);
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
 
-  if (self->device != NULL && self->opened.backend == wish.backend &&
-      self->opened.index == wish.index &&
-      self->opened.options.streams == wish.options.streams &&
-      self->opened.options.staging_threads == wish.options.staging_threads &&
+  if (self->device != NULL && self->opened.backend == constraints.backend &&
+      self->opened.index == constraints.index &&
+      self->opened.options.streams == constraints.options.streams &&
+      self->opened.options.staging_threads ==
+          constraints.options.staging_threads &&
       pp_device_error (self->device, NULL) == PP_OK)
     return TRUE;
   close_device (self);
-  return open_device (self, &wish);
+  return open_device (self, &constraints);
 }
 
 /* On a thread of the device. */
@@ -217,12 +218,12 @@ prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
   if (flow != GST_FLOW_OK)
     return flow;
 
-  if (self->held.discont)
+  if (self->outputs.discont)
     GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
-  self->held.discont = FALSE;
+  self->outputs.discont = FALSE;
   pp_plan_get_geometry (plan, &geometry);
-  gst_pp_meta_set (
-      *output, self->plans.tensor.width, self->plans.tensor.height, &geometry);
+  gst_pp_meta_set (*output, self->negotiated.tensor.width,
+      self->negotiated.tensor.height, &geometry);
   return GST_FLOW_OK;
 }
 
@@ -241,7 +242,7 @@ set_held_back (GstCudaPreproc *self, GstClockTime held_back)
 static void
 set_depth (GstCudaPreproc *self, guint depth)
 {
-  const GstVideoInfo *info = &self->plans.info;
+  const GstVideoInfo *info = &self->negotiated.info;
 
   GST_INFO_OBJECT (self, "holding back %u frames", depth);
   self->depth = depth;
@@ -258,7 +259,7 @@ deepen (GstCudaPreproc *self)
 {
   const guint useful = (guint) pp_device_useful_jobs (self->device);
 
-  if (self->plans.settings.async_depth < 0 && self->depth > 0 &&
+  if (self->negotiated.settings.async_depth < 0 && self->depth > 0 &&
       self->depth < useful)
     set_depth (self, useful);
 }
@@ -273,11 +274,12 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   gchar *reason = NULL;
   pp_error error;
 
-  if (gst_pp_live_settings_refresh (
-          &self->settings, &self->plans.settings, &self->plans_serial))
-    gst_pp_plan_cache_clear (&self->plans);
+  if (gst_pp_live_settings_refresh (&self->settings, &self->negotiated.settings,
+          &self->settings_serial) == GST_PP_OTHER_PLANS)
+    gst_pp_negotiated_forget_plans (&self->negotiated);
   GstPpFrame *frame = gst_pp_frame_new (
-      self->spare_frames, &self->plans, input, &plan, &fault, &reason);
+      self->spare_frames, &self->negotiated, input, &plan, &fault, &reason);
+  gst_pp_negotiated_warn_crop (&self->negotiated, GST_ELEMENT_CAST (self));
   if (frame == NULL) {
     post_fault (self, fault, reason);
     return GST_FLOW_ERROR;
@@ -289,7 +291,7 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     gst_pp_frame_free (frame);
     return flow;
   }
-  gst_pp_pace_take (&self->held.pace,
+  gst_pp_pace_take (&self->outputs.pace,
       gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
       &frame->spent);
   frame->urgent = self->depth == 0;
@@ -299,14 +301,14 @@ convert (GstCudaPreproc *self, GstBuffer *input)
     gst_buffer_unref (output);
     return GST_FLOW_ERROR;
   }
-  gst_pp_held_add (&self->held, output);
+  gst_pp_output_queue_add (&self->outputs, output);
   deepen (self);
   /* Without a framerate only the frames tell how long one is held. */
-  if (GST_VIDEO_INFO_FPS_N (&self->plans.info) == 0)
+  if (GST_VIDEO_INFO_FPS_N (&self->negotiated.info) == 0)
     set_held_back (self,
         MAX (self->held_back,
             gst_pp_latency_of_interval (
-                self->depth, gst_pp_held_interval (&self->held))));
+                self->depth, gst_pp_output_queue_interval (&self->outputs))));
   return GST_FLOW_OK;
 }
 
@@ -316,20 +318,20 @@ gst_cuda_preproc_submit_input_buffer (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_SOURCE);
+  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_SOURCE);
   if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    gst_pp_held_drain (&self->held);
-  if (self->held.flow != GST_FLOW_OK) {
+    gst_pp_output_queue_drain (&self->outputs);
+  if (self->outputs.flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
-    return gst_pp_held_take_flow (&self->held);
+    return gst_pp_output_queue_take_flow (&self->outputs);
   }
 
   const GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS (parent_class)
           ->submit_input_buffer (trans, is_discont, input);
   if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    self->held.discont = TRUE;
-    gst_pp_held_drain (&self->held);
+    self->outputs.discont = TRUE;
+    gst_pp_output_queue_drain (&self->outputs);
   }
   if (flow != GST_FLOW_OK)
     return flow;
@@ -345,10 +347,10 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
   /* Where the depth is ours, the first leaves at once: sinks preroll with it, and
    * upstream may be a tee that has no more to give until its other sinks play. */
   const gboolean keep =
-      self->held.started || self->plans.settings.async_depth >= 0;
+      self->outputs.started || self->negotiated.settings.async_depth >= 0;
   const GstFlowReturn flow =
-      gst_pp_held_push (&self->held, keep ? self->depth : 0);
-  gst_pp_pace_count (&self->held.pace, GST_PP_PLACE_ELEMENT);
+      gst_pp_output_queue_push (&self->outputs, keep ? self->depth : 0);
+  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_ELEMENT);
   return flow;
 }
 
@@ -387,8 +389,10 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
 
-  const GstPpTensorWish wish = gst_pp_live_settings_tensor (&self->settings);
-  GstCaps *fixed = gst_pp_tensor_caps_fixate (othercaps, &wish, caps, &reason);
+  const GstPpTensorConstraints constraints =
+      gst_pp_live_settings_tensor_constraints (&self->settings);
+  GstCaps *fixed =
+      gst_pp_tensor_caps_fixate (othercaps, &constraints, caps, &reason);
   if (fixed == NULL) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION,
         g_strdup_printf ("Downstream wants %s", reason));
@@ -407,30 +411,40 @@ gst_cuda_preproc_set_caps (
   GstPpFault fault;
   gchar *reason = NULL;
 
-  gst_pp_held_drain_outdated (&self->held);
-  gst_pp_plan_cache_clear (&self->plans);
+  gst_pp_output_queue_drain_outdated (&self->outputs);
+  gst_pp_negotiated_forget_plans (&self->negotiated);
   gst_pp_live_settings_resolve (
-      &self->settings, &self->plans.settings, &self->plans_serial);
+      &self->settings, &self->negotiated.settings, &self->settings_serial);
 
-  const GstPpTensorWish wish = gst_pp_settings_wish (&self->plans.settings);
-  if (!gst_pp_video_info_from_caps (&self->plans.info, incaps)) {
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (&self->negotiated.settings);
+  if (!gst_pp_video_info_from_caps (&self->negotiated.info, incaps)) {
     g_autofree gchar *text = gst_caps_to_string (incaps);
     post_fault (self, GST_PP_FAULT_VIDEO,
         g_strdup_printf (
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
-  if (!gst_pp_tensor_from_caps (outcaps, &wish, &self->plans.tensor, &reason)) {
+  gst_pp_video_info_override_colorimetry (
+      &self->negotiated.info, incaps, self->negotiated.settings.colorimetry);
+  if (!gst_pp_tensor_from_caps (
+          outcaps, &constraints, &self->negotiated.tensor, &reason)) {
     post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
     return FALSE;
   }
+  if (!gst_pp_live_settings_negotiate (&self->settings, &self->negotiated.info,
+          &self->negotiated.tensor, &self->negotiated.settings,
+          &self->settings_serial, &reason)) {
+    post_fault (self, GST_PP_FAULT_SETTINGS, reason);
+    return FALSE;
+  }
   set_depth (self,
-      gst_pp_choose_depth (self->plans.settings.async_depth,
+      gst_pp_choose_depth (self->negotiated.settings.async_depth,
           pp_device_useful_jobs (self->device),
-          GST_VIDEO_INFO_FPS_N (&self->plans.info),
+          GST_VIDEO_INFO_FPS_N (&self->negotiated.info),
           GST_BASE_TRANSFORM_SINK_PAD (self)));
-  if (!gst_pp_plan_cache_reserve (
-          &self->plans, self->device, &fault, &reason)) {
+  if (!gst_pp_negotiated_reserve (
+          &self->negotiated, self->device, &fault, &reason)) {
     post_fault (self, fault, reason);
     return FALSE;
   }
@@ -440,8 +454,8 @@ gst_cuda_preproc_set_caps (
         pp_device_streams_in_use (self->device),
         pp_device_streams (self->device));
   self->warned = self->warned ||
-      gst_pp_settings_warn (
-          GST_ELEMENT_CAST (self), &self->plans.settings, &self->plans.tensor);
+      gst_pp_settings_warn (GST_ELEMENT_CAST (self), &self->negotiated.settings,
+          &self->negotiated.tensor);
   return TRUE;
 }
 
@@ -474,7 +488,7 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   GstBufferPool *pool = NULL;
   pp_error error;
 
-  if (!gst_pp_decide_allocation (query, self->device, &self->plans.tensor,
+  if (!gst_pp_decide_allocation (query, self->device, &self->negotiated.tensor,
           self->depth + (guint) pp_device_streams (self->device), &error)) {
     post_engine_error (self, &error);
     return FALSE;
@@ -541,17 +555,17 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
     /* The device first: it may still write to what is held. */
     pp_device_drain (self->device, NULL);
-    gst_pp_held_flush (&self->held);
+    gst_pp_output_queue_flush (&self->outputs);
     set_flushing (self, FALSE);
   } else if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START) {
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
-    gst_pp_held_drain (&self->held);
+    gst_pp_output_queue_drain (&self->outputs);
     /* The end of the last segment is not the end of the next. */
-    if (self->held.flow == GST_FLOW_EOS &&
+    if (self->outputs.flow == GST_FLOW_EOS &&
         (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT ||
             GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
-      self->held.flow = GST_FLOW_OK;
+      self->outputs.flow = GST_FLOW_OK;
   }
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
@@ -584,13 +598,13 @@ gst_cuda_preproc_query (
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
   if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
-    gst_pp_held_drain (&self->held);
+    gst_pp_output_queue_drain (&self->outputs);
     /* Upstream wants its buffers back. */
     pp_device_drain (self->device, NULL);
   } else if (direction == GST_PAD_SINK &&
       GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
       gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    gst_pp_held_drain (&self->held);
+    gst_pp_output_queue_drain (&self->outputs);
   }
   const gboolean answered =
       GST_BASE_TRANSFORM_CLASS (parent_class)->query (trans, direction, query);
@@ -627,6 +641,8 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
   if (self->device == NULL) /* pads that someone activated below READY */
     return FALSE;
   self->warned = FALSE;
+  self->negotiated.missed.width = 0;
+  g_clear_pointer (&self->negotiated.warned_crop, g_free);
   GST_OBJECT_LOCK (self);
   self->held_back = 0;
   GST_OBJECT_UNLOCK (self);
@@ -640,8 +656,8 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   pp_device_drain (self->device, NULL);
-  gst_pp_held_flush (&self->held);
-  gst_pp_plan_cache_clear (&self->plans);
+  gst_pp_output_queue_flush (&self->outputs);
+  gst_pp_negotiated_forget_plans (&self->negotiated);
   take_pool (self, NULL);
   write_timeline (self);
   return TRUE;
@@ -656,8 +672,12 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
     gst_pp_error_gate_open (&self->errors);
-    if (!check_settings (self) || !refresh_device (self))
+    if (!start_settings (
+            self, transition == GST_STATE_CHANGE_READY_TO_PAUSED) ||
+        !refresh_device (self)) {
+      gst_pp_live_settings_stop (&self->settings);
       return GST_STATE_CHANGE_FAILURE;
+    }
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->monitor);
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
@@ -665,6 +685,10 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
+          result == GST_STATE_CHANGE_FAILURE))
+    gst_pp_live_settings_stop (&self->settings);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
       (transition == GST_STATE_CHANGE_NULL_TO_READY &&
           result == GST_STATE_CHANGE_FAILURE))
@@ -713,7 +737,7 @@ gst_cuda_preproc_finalize (GObject *object)
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
   gst_pp_live_settings_clear (&self->settings);
-  gst_pp_plan_cache_finish (&self->plans);
+  gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_monitor_free (self->monitor);
   gst_pp_frame_free_spare (self->spare_frames);
   gst_pp_error_gate_clear (&self->errors);
@@ -729,8 +753,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
 
-  GST_DEBUG_CATEGORY_INIT (gst_cuda_preproc_debug, "cudapreproc", 0,
-      "video frames to normalized tensors");
+  gst_pp_debug_init ();
   gst_pp_meta_register ();
 
   object_class->set_property = gst_cuda_preproc_set_property;
@@ -788,14 +811,14 @@ static void
 gst_cuda_preproc_init (GstCudaPreproc *self)
 {
   gst_pp_live_settings_init (&self->settings, GST_ELEMENT_CAST (self));
-  gst_pp_plan_cache_init (&self->plans);
+  gst_pp_negotiated_init (&self->negotiated);
   gst_pp_error_gate_init (&self->errors);
   gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
       GST_ELEMENT_CAST (self), &self->errors);
   self->monitor = gst_pp_monitor_new (self);
   self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
-  gst_pp_held_init (
-      &self->held, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
+  gst_pp_output_queue_init (
+      &self->outputs, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
   gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
   gst_base_transform_set_prefer_passthrough (GST_BASE_TRANSFORM (self), FALSE);
 }

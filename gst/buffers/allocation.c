@@ -4,7 +4,7 @@
 
 #include <gst/video/video.h>
 
-#include "hostmemory.h"
+#include "host_memory.h"
 
 /* Most inputs that a pool of upstream's is asked to have. */
 #define MAX_INPUTS 8

@@ -2,10 +2,10 @@
 
 #include "frame.h"
 
-#include "hostmemory.h"
+#include "host_memory.h"
 
 GstPpFrame *
-gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
+gst_pp_frame_new (GstAtomicQueue *spare, GstPpNegotiated *negotiated,
     GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason)
 {
   GstPpFrame *frame = gst_atomic_queue_pop (spare);
@@ -14,8 +14,8 @@ gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
     frame = g_new0 (GstPpFrame, 1);
   frame->spare = spare;
   *fault = GST_PP_FAULT_INPUT;
-  if (gst_pp_input_map (&frame->input, &plans->info, input, reason)) {
-    *plan = gst_pp_plan_cache_find (plans, frame->input.width,
+  if (gst_pp_input_map (&frame->input, &negotiated->info, input, reason)) {
+    *plan = gst_pp_negotiated_find_plan (negotiated, frame->input.width,
         frame->input.height, &frame->input.crop, fault, reason);
     if (*plan != NULL) {
       *fault = GST_PP_FAULT_INPUT;

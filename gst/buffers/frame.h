@@ -8,8 +8,8 @@
 
 #include <gst/gst.h>
 
-#include "gst/caps/inputformat.h"
 #include "gst/report/thread_time.h"
+#include "input.h"
 #include "negotiated.h"
 
 G_BEGIN_DECLS
@@ -35,7 +35,7 @@ struct _GstPpFrame {
  * reference. NULL with *fault and *reason, which is to be freed. spare holds
  * frames that are done, for the next ones, and outlives all: what one thread
  * allocates and another frees takes longer each time. */
-GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare, GstPpPlanCache *plans,
+GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare, GstPpNegotiated *negotiated,
     GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason);
 /* For a frame that was not submitted. */
 void gst_pp_frame_free (GstPpFrame *frame);

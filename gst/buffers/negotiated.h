@@ -3,8 +3,8 @@
  * The plans of one negotiation: a new crop makes a new plan, the last few are
  * kept.
  */
-#ifndef GST_PP_PLAN_CACHE_H
-#define GST_PP_PLAN_CACHE_H
+#ifndef GST_PP_NEGOTIATED_H
+#define GST_PP_NEGOTIATED_H
 
 #include <gst/video/video.h>
 
@@ -15,7 +15,7 @@
 G_BEGIN_DECLS
 
 /* More pictures than this taking turns make plans anew. */
-#define GST_PP_PLAN_CACHE_SIZE 8
+#define GST_PP_MAX_PLANS 8
 
 /* The streaming thread's. */
 typedef struct {
@@ -27,27 +27,36 @@ typedef struct {
     pp_plan *plan;
     gint width, height; /* of the stored frame */
     pp_rect picture;    /* in it, the crop property applied */
-  } entry[GST_PP_PLAN_CACHE_SIZE];
+  } entry[GST_PP_MAX_PLANS];
   guint next;
-} GstPpPlanCache;
+  /* of the crop property */
+  pp_rect missed;     /* a picture of which it has no pixel; width 0: none */
+  gchar *warned_crop; /* the value that a warning was about; owned */
+} GstPpNegotiated;
 
-void gst_pp_plan_cache_init (GstPpPlanCache *cache);
+void gst_pp_negotiated_init (GstPpNegotiated *negotiated);
 /* Forgets the plans. */
-void gst_pp_plan_cache_clear (GstPpPlanCache *cache);
+void gst_pp_negotiated_forget_plans (GstPpNegotiated *negotiated);
 /* Forgets everything. */
-void gst_pp_plan_cache_finish (GstPpPlanCache *cache);
+void gst_pp_negotiated_clear (GstPpNegotiated *negotiated);
 
 /* The plan for a frame of width x height whose picture, after crop meta, is
  * picture; the crop property is applied to it. The cache's own reference, valid
  * until the next call. NULL with *fault and *reason, which is to be freed. */
-pp_plan *gst_pp_plan_cache_find (GstPpPlanCache *cache, gint width, gint height,
-    const pp_rect *picture, GstPpFault *fault, gchar **reason);
+pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
+    gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason);
+
+/* Posts one warning for each value of the crop property that has no pixel of a
+ * picture since the last call: such pictures are converted whole. Call it after
+ * gst_pp_negotiated_find_plan. */
+void gst_pp_negotiated_warn_crop (
+    GstPpNegotiated *negotiated, GstElement *element);
 
 /* Makes room on the device for the largest picture that the caps allow, which is
  * the whole frame, and for the one that the crop property leaves now. FALSE as
  * above. */
-gboolean gst_pp_plan_cache_reserve (GstPpPlanCache *cache, pp_device *device,
-    GstPpFault *fault, gchar **reason);
+gboolean gst_pp_negotiated_reserve (GstPpNegotiated *negotiated,
+    pp_device *device, GstPpFault *fault, gchar **reason);
 
 G_END_DECLS
 

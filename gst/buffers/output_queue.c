@@ -5,86 +5,86 @@
 #include <string.h>
 
 static void
-forget_times (GstPpHeld *held)
+forget_times (GstPpOutputQueue *queue)
 {
-  memset (held->gap, 0, sizeof held->gap);
-  held->last = GST_CLOCK_TIME_NONE;
+  memset (queue->gap, 0, sizeof queue->gap);
+  queue->last = GST_CLOCK_TIME_NONE;
 }
 
 void
-gst_pp_held_init (GstPpHeld *held, GstPad *pad)
+gst_pp_output_queue_init (GstPpOutputQueue *queue, GstPad *pad)
 {
-  held->pad = pad;
-  g_queue_init (&held->buffers);
-  held->flow = GST_FLOW_OK;
-  gst_pp_pace_init (&held->pace);
-  forget_times (held);
+  queue->pad = pad;
+  g_queue_init (&queue->buffers);
+  queue->flow = GST_FLOW_OK;
+  gst_pp_pace_init (&queue->pace);
+  forget_times (queue);
 }
 
 void
-gst_pp_held_add (GstPpHeld *held, GstBuffer *buffer)
+gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
 {
-  const GstClockTime time = GST_BUFFER_PTS (buffer), last = held->last;
+  const GstClockTime time = GST_BUFFER_PTS (buffer), last = queue->last;
 
-  g_queue_push_tail (&held->buffers, buffer);
-  for (gint i = GST_PP_HELD_GAPS - 1; i > 0; i--)
-    held->gap[i] = held->gap[i - 1];
+  g_queue_push_tail (&queue->buffers, buffer);
+  for (gint i = GST_PP_MAX_GAPS - 1; i > 0; i--)
+    queue->gap[i] = queue->gap[i - 1];
   if (GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (last) &&
       time > last)
-    held->gap[0] = time - last;
+    queue->gap[0] = time - last;
   else
-    forget_times (held);
-  held->last = time;
+    forget_times (queue);
+  queue->last = time;
 }
 
 GstClockTime
-gst_pp_held_interval (const GstPpHeld *held)
+gst_pp_output_queue_interval (const GstPpOutputQueue *queue)
 {
-  GstClockTime least = held->gap[0];
+  GstClockTime least = queue->gap[0];
 
-  for (gint i = 1; i < GST_PP_HELD_GAPS; i++)
-    least = MIN (least, held->gap[i]);
+  for (gint i = 1; i < GST_PP_MAX_GAPS; i++)
+    least = MIN (least, queue->gap[i]);
   return least;
 }
 
 /* A push that lasts as long as the pipeline is paused says nothing about the
  * consumer. */
 static gboolean
-is_playing (const GstPpHeld *held)
+is_playing (const GstPpOutputQueue *queue)
 {
-  return GST_STATE (GST_PAD_PARENT (held->pad)) == GST_STATE_PLAYING;
+  return GST_STATE (GST_PAD_PARENT (queue->pad)) == GST_STATE_PLAYING;
 }
 
 static GstFlowReturn
-push_one (GstPpHeld *held)
+push_one (GstPpOutputQueue *queue)
 {
-  const gboolean was_playing = is_playing (held);
+  const gboolean was_playing = is_playing (queue);
 
-  held->started = TRUE;
-  gst_pp_pace_count (&held->pace, GST_PP_PLACE_ELEMENT);
+  queue->started = TRUE;
+  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_ELEMENT);
   const GstFlowReturn flow =
-      gst_pad_push (held->pad, g_queue_pop_head (&held->buffers));
+      gst_pad_push (queue->pad, g_queue_pop_head (&queue->buffers));
   if (flow == GST_FLOW_OK)
-    held->refused = FALSE;
-  if (was_playing && is_playing (held))
-    gst_pp_pace_count (&held->pace, GST_PP_PLACE_CONSUMER);
+    queue->refused = FALSE;
+  if (was_playing && is_playing (queue))
+    gst_pp_pace_count (&queue->pace, GST_PP_PLACE_CONSUMER);
   else
-    gst_pp_pace_skip (&held->pace);
+    gst_pp_pace_skip (&queue->pace);
   return flow;
 }
 
 static void
-discard (GstPpHeld *held)
+discard (GstPpOutputQueue *queue)
 {
-  g_queue_clear_full (&held->buffers, (GDestroyNotify) gst_buffer_unref);
+  g_queue_clear_full (&queue->buffers, (GDestroyNotify) gst_buffer_unref);
 }
 
 /* Downstream was linked or negotiated anew, and refused a tensor that was made
  * for what was before: the stream goes on without it. */
 static void
-warn_of_lost (const GstPpHeld *held, guint lost)
+warn_of_lost (const GstPpOutputQueue *queue, guint lost)
 {
-  GST_ELEMENT_WARNING (GST_PAD_PARENT (held->pad), CORE, NEGOTIATION,
+  GST_ELEMENT_WARNING (GST_PAD_PARENT (queue->pad), CORE, NEGOTIATION,
       ("Downstream changed what it takes and refused a tensor that was on its "
        "way: tensors lost: %u",
           lost),
@@ -93,69 +93,69 @@ warn_of_lost (const GstPpHeld *held, guint lost)
 }
 
 static GstFlowReturn
-push_all_but (GstPpHeld *held, guint keep, gboolean anew)
+push_all_but (GstPpOutputQueue *queue, guint keep, gboolean anew)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
-  while (flow == GST_FLOW_OK && held->buffers.length > keep)
-    flow = push_one (held);
+  while (flow == GST_FLOW_OK && queue->buffers.length > keep)
+    flow = push_one (queue);
   if (flow == GST_FLOW_OK)
     return flow;
 
-  const guint lost = held->buffers.length + 1;
-  discard (held);
-  held->discont = TRUE;
-  if (flow != GST_FLOW_NOT_NEGOTIATED || held->refused ||
-      !(anew || gst_pad_needs_reconfigure (held->pad)))
+  const guint lost = queue->buffers.length + 1;
+  discard (queue);
+  queue->discont = TRUE;
+  if (flow != GST_FLOW_NOT_NEGOTIATED || queue->refused ||
+      !(anew || gst_pad_needs_reconfigure (queue->pad)))
     return flow;
-  held->refused = TRUE;
-  warn_of_lost (held, lost);
+  queue->refused = TRUE;
+  warn_of_lost (queue, lost);
   return GST_FLOW_OK;
 }
 
 GstFlowReturn
-gst_pp_held_push (GstPpHeld *held, guint keep)
+gst_pp_output_queue_push (GstPpOutputQueue *queue, guint keep)
 {
-  return push_all_but (held, keep, FALSE);
+  return push_all_but (queue, keep, FALSE);
 }
 
 void
-gst_pp_held_flush (GstPpHeld *held)
+gst_pp_output_queue_flush (GstPpOutputQueue *queue)
 {
-  discard (held);
-  forget_times (held);
-  held->started = held->discont = held->refused = FALSE;
-  held->flow = GST_FLOW_OK;
-  gst_pp_pace_skip (&held->pace);
+  discard (queue);
+  forget_times (queue);
+  queue->started = queue->discont = queue->refused = FALSE;
+  queue->flow = GST_FLOW_OK;
+  gst_pp_pace_skip (&queue->pace);
 }
 
 static void
-drain (GstPpHeld *held, gboolean anew)
+drain (GstPpOutputQueue *queue, gboolean anew)
 {
   /* What makes us drain has just come from upstream. */
-  gst_pp_pace_count (&held->pace, GST_PP_PLACE_SOURCE);
-  const GstFlowReturn flow = push_all_but (held, 0, anew);
+  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_SOURCE);
+  const GstFlowReturn flow = push_all_but (queue, 0, anew);
   if (flow != GST_FLOW_OK)
-    held->flow = flow;
+    queue->flow = flow;
 }
 
 void
-gst_pp_held_drain (GstPpHeld *held)
+gst_pp_output_queue_drain (GstPpOutputQueue *queue)
 {
-  drain (held, FALSE);
+  drain (queue, FALSE);
 }
 
 void
-gst_pp_held_drain_outdated (GstPpHeld *held)
+gst_pp_output_queue_drain_outdated (GstPpOutputQueue *queue)
 {
-  drain (held, TRUE);
+  drain (queue, TRUE);
 }
 
 GstFlowReturn
-gst_pp_held_take_flow (GstPpHeld *held)
+gst_pp_output_queue_take_flow (GstPpOutputQueue *queue)
 {
-  const GstFlowReturn flow = held->flow;
+  const GstFlowReturn flow = queue->flow;
 
-  held->flow = GST_FLOW_OK;
+  queue->flow = GST_FLOW_OK;
   return flow;
 }

@@ -2,8 +2,8 @@
  *
  * The tensors that were submitted but not pushed, and how they leave.
  */
-#ifndef GST_PP_HELD_H
-#define GST_PP_HELD_H
+#ifndef GST_PP_OUTPUT_QUEUE_H
+#define GST_PP_OUTPUT_QUEUE_H
 
 #include <gst/gst.h>
 
@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /* Gaps between frames that are looked at: one of so many is not a stall. */
-#define GST_PP_HELD_GAPS 3
+#define GST_PP_MAX_GAPS 3
 
 /* The streaming thread's. */
 typedef struct {
@@ -25,31 +25,31 @@ typedef struct {
   GstFlowReturn flow; /* what downstream last answered to a drain */
   GstPpPace pace;     /* how long pushing takes, and the rest */
   /* between the last frames' timestamps, newest first; 0: unknown */
-  GstClockTime gap[GST_PP_HELD_GAPS];
+  GstClockTime gap[GST_PP_MAX_GAPS];
   GstClockTime last; /* timestamp */
-} GstPpHeld;
+} GstPpOutputQueue;
 
-void gst_pp_held_init (GstPpHeld *held, GstPad *pad);
+void gst_pp_output_queue_init (GstPpOutputQueue *queue, GstPad *pad);
 /* Takes buffer. */
-void gst_pp_held_add (GstPpHeld *held, GstBuffer *buffer);
+void gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer);
 /* Pushes the oldest until no more than keep are held. When downstream does not
  * take one, the later ones are discarded: they would leave a gap. Where it was
  * linked or negotiated anew and only the caps are outdated, that is a warning,
  * but not twice in a row. */
-GstFlowReturn gst_pp_held_push (GstPpHeld *held, guint keep);
+GstFlowReturn gst_pp_output_queue_push (GstPpOutputQueue *queue, guint keep);
 /* Before anything that must come after the frames: pushes all. What downstream
  * answers is for the next frame to return. */
-void gst_pp_held_drain (GstPpHeld *held);
+void gst_pp_output_queue_drain (GstPpOutputQueue *queue);
 /* The same before caps that are negotiated anew: what is refused is outdated. */
-void gst_pp_held_drain_outdated (GstPpHeld *held);
+void gst_pp_output_queue_drain_outdated (GstPpOutputQueue *queue);
 /* The time from one frame to the next, by the last ones' timestamps, whatever
  * gap there is among them; 0 if unknown. */
-GstClockTime gst_pp_held_interval (const GstPpHeld *held);
+GstClockTime gst_pp_output_queue_interval (const GstPpOutputQueue *queue);
 /* Nothing is held, was pushed or was answered. */
-void gst_pp_held_flush (GstPpHeld *held);
+void gst_pp_output_queue_flush (GstPpOutputQueue *queue);
 /* What downstream answered to a drain, told once; whether it still holds, the
  * next frame finds out. */
-GstFlowReturn gst_pp_held_take_flow (GstPpHeld *held);
+GstFlowReturn gst_pp_output_queue_take_flow (GstPpOutputQueue *queue);
 
 G_END_DECLS
 

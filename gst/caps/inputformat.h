@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GstVideoInfo, GstVideoMeta and GstVideoCropMeta -> the engine's description
- * of an image. The only place that knows GStreamer's video formats.
+ * Caps and GstVideoInfo -> the engine's description of an image. The only place
+ * that knows GStreamer's video formats.
  */
 #ifndef GST_PP_INPUT_FORMAT_H
 #define GST_PP_INPUT_FORMAT_H
@@ -34,39 +34,22 @@ G_BEGIN_DECLS
   ", width = (int) [ 1, " G_STRINGIFY (                                        \
       PP_MAX_SIZE) " ], height = (int) [ 1, " G_STRINGIFY (PP_MAX_SIZE) " ]"
 
-/* One frame, mapped for reading. */
-typedef struct {
-  GstVideoFrame frame;
-  GstBuffer *buffer; /* owned; NULL: nothing is mapped */
-  pp_view view;
-  gint width, height; /* of the stored frame, which crop meta cuts */
-  pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
-} GstPpInput;
-
-/* As gst_video_info_from_caps, but a range that caps name holds also where they
- * name no matrix, and one that they leave unknown is as in untagged caps; and the
- * chroma site is the same with every version of GStreamer. */
+/* As gst_video_info_from_caps, but each field of the caps counts for itself: one
+ * that is unknown, or that such frames cannot have, is as if it were not there.
+ * Range, matrix, transfer and primaries are then those of untagged caps, the pixel
+ * aspect ratio is 1/1 and the framerate 0/1; and the chroma site is the same with
+ * every version of GStreamer. */
 gboolean gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps);
+/* Changes info, which was made from caps, to what it were if caps had the fields
+ * that colorimetry names, a string as in caps; NULL or empty: it names none. The
+ * chroma site depends on them where caps do not name it. */
+void gst_pp_video_info_override_colorimetry (
+    GstVideoInfo *info, const GstCaps *caps, const gchar *colorimetry);
 
 /* Fills format for the frames of info. On FALSE, *reason says which caps field
  * has which value that cannot be converted; free it. */
 gboolean gst_pp_format_from_video_info (
     const GstVideoInfo *info, pp_format *format, gchar **reason);
-
-/* Maps buffer and takes over the caller's reference to it, also on failure. On
- * FALSE, nothing stays mapped and *reason says why; free it. Unmapped by
- * gst_pp_input_clear, from any thread. */
-gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
-    GstBuffer *buffer, gchar **reason);
-void gst_pp_input_clear (GstPpInput *input);
-
-/* Whether the mapped planes have all the bytes that plan reads. On FALSE,
- * *reason names the plane and both sizes; free it. */
-gboolean gst_pp_input_check (
-    const GstPpInput *input, const pp_plan *plan, gchar **reason);
-
-/* The memory that plane's first byte lies in; transfer none. */
-GstMemory *gst_pp_input_peek_memory (const GstPpInput *input, guint plane);
 
 G_END_DECLS
 

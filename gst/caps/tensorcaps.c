@@ -2,38 +2,31 @@
 
 #include "tensorcaps.h"
 
+#include "gst/settings/enums.h"
 #include "gst/settings/presets.h"
-
-/* NNStreamer's names. */
-static const gchar *const type_names[] = {
-  [PP_TYPE_FLOAT32] = "float32",
-  [PP_TYPE_FLOAT16] = "float16",
-  [PP_TYPE_UINT8] = "uint8",
-  [PP_TYPE_INT8] = "int8",
-};
-
-static const gchar *const channels_names[] = {
-  [PP_CHANNELS_RGB] = "rgb",
-  [PP_CHANNELS_BGR] = "bgr",
-  [PP_CHANNELS_GRAY] = "gray",
-};
 
 /* NNStreamer's limit of dimensions a tensor. */
 #define MAX_RANK 16
 
 /* Where width, height and channels are in the dimensions, innermost first. */
 static const struct {
-  const gchar *name;
   gint width, height, channels;
 } layouts[] = {
-  [PP_LAYOUT_NCHW] = { "nchw", 0, 1, 2 },
-  [PP_LAYOUT_NHWC] = { "nhwc", 1, 2, 0 },
+  [PP_LAYOUT_NCHW] = { 0, 1, 2 },
+  [PP_LAYOUT_NHWC] = { 1, 2, 0 },
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (layouts) == PP_N_LAYOUTS);
 
-const gchar *
-gst_pp_type_name (pp_type type)
+static const gchar *
+type_name (gint type)
 {
-  return type_names[type];
+  return gst_pp_enum_nick (gst_pp_types, type);
+}
+
+static const gchar *
+layout_name (gint layout)
+{
+  return gst_pp_enum_nick (gst_pp_layouts, layout);
 }
 
 static gboolean
@@ -134,27 +127,29 @@ has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
 }
 
 static gchar *
-say_channels (const GstPpTensorWish *wish)
+say_channels (const GstPpTensorConstraints *constraints)
 {
-  g_autofree gchar *text =
-      g_strdup_printf ("channels=%s is set", channels_names[wish->channels]);
+  g_autofree gchar *text = g_strdup_printf ("channels=%s is set",
+      gst_pp_enum_nick (gst_pp_channels, constraints->channels));
 
-  return gst_pp_preset_blame (wish->preset, text);
+  return gst_pp_preset_blame (constraints->preset, text);
 }
 
-/* Of what wish asks for; 0: any number. */
+/* Of what constraints asks for; 0: any number. */
 static gint
-count_channels (const GstPpTensorWish *wish)
+count_channels (const GstPpTensorConstraints *constraints)
 {
-  return wish->channels >= 0 ? pp_channels_count ((pp_channels) wish->channels)
-                             : 0;
+  return constraints->channels >= 0
+      ? pp_channels_count ((pp_channels) constraints->channels)
+      : 0;
 }
 
 /* One reading of the dimensions; FALSE and *reason when it is none or
- * contradicts wish. */
+ * contradicts constraints. */
 static gboolean
 read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
-    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason)
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gint64 width = dimensions[layouts[layout].width];
   const gint64 height = dimensions[layouts[layout].height];
@@ -162,19 +157,24 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
 
   g_clear_pointer (reason, g_free);
   if (!has_channels (layout, dimensions))
-    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT
-                               " channels as %s, not 1 or 3",
-        channels, layouts[layout].name);
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " with %" G_GINT64_FORMAT
+                               " channels as %s, and channels must be 1 or 3",
+        width, height, channels, layout_name ((gint) layout));
   else if (width > PP_MAX_SIZE || height > PP_MAX_SIZE)
-    *reason = g_strdup_printf ("that is larger than %d", PP_MAX_SIZE);
-  else if (wish->layout >= 0 && wish->layout != (gint) layout)
-    *reason = g_strdup_printf ("layout=%s is set", layouts[wish->layout].name);
-  else if (wish->width > 0 && wish->width != width)
-    *reason = g_strdup_printf ("width=%d is set", wish->width);
-  else if (wish->height > 0 && wish->height != height)
-    *reason = g_strdup_printf ("height=%d is set", wish->height);
-  else if (wish->channels >= 0 && count_channels (wish) != channels)
-    *reason = say_channels (wish);
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " as %s, and sizes must be at most %d",
+        width, height, layout_name ((gint) layout), PP_MAX_SIZE);
+  else if (constraints->layout >= 0 && constraints->layout != (gint) layout)
+    *reason =
+        g_strdup_printf ("layout=%s is set", layout_name (constraints->layout));
+  else if (constraints->width > 0 && constraints->width != width)
+    *reason = g_strdup_printf ("width=%d is set", constraints->width);
+  else if (constraints->height > 0 && constraints->height != height)
+    *reason = g_strdup_printf ("height=%d is set", constraints->height);
+  else if (constraints->channels >= 0 &&
+      count_channels (constraints) != channels)
+    *reason = say_channels (constraints);
   if (*reason != NULL)
     return FALSE;
 
@@ -185,64 +185,99 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   return TRUE;
 }
 
+/* What whoever wrote the dimensions meant, if nothing is possible: the layout that
+ * gives a possible number of channels, else the smaller one. */
+static pp_layout
+guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
+{
+  pp_layout guess = preferred;
+
+  for (pp_layout layout = 0; layout < PP_N_LAYOUTS; layout++)
+    if (!has_channels (guess, dimensions) &&
+        (has_channels (layout, dimensions) ||
+            dimensions[layouts[layout].channels] <
+                dimensions[layouts[guess].channels]))
+      guess = layout;
+  return guess;
+}
+
+/* NULL: the dimensions are those of one tensor. */
+static gchar *
+say_batch (const gint64 dimensions[MAX_RANK], pp_layout layout)
+{
+  for (gint i = 3; i < MAX_RANK; i++)
+    if (dimensions[i] != 1)
+      return g_strdup_printf (
+          "that is a batch of %" G_GINT64_FORMAT
+          " pictures of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+          " with %" G_GINT64_FORMAT
+          " channels as %s, and only a batch of 1 is possible",
+          dimensions[i], dimensions[layouts[layout].width],
+          dimensions[layouts[layout].height],
+          dimensions[layouts[layout].channels], layout_name ((gint) layout));
+  return NULL;
+}
+
 static gboolean
-read_dimensions (const gchar *text, const GstPpTensorWish *wish,
+read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
     GstPpTensor *tensor, gchar **reason)
 {
-  const pp_layout first =
-      wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW;
-  const pp_layout second =
-      first == PP_LAYOUT_NCHW ? PP_LAYOUT_NHWC : PP_LAYOUT_NCHW;
+  const pp_layout first = constraints->layout >= 0
+      ? (pp_layout) constraints->layout
+      : PP_LAYOUT_NCHW;
   gint64 dimensions[MAX_RANK];
-  gchar *why = NULL, *why_second = NULL;
-  gboolean read = FALSE;
+  gchar *why[PP_N_LAYOUTS] = { NULL };
 
-  if (!parse_dimensions (text, dimensions))
-    why = g_strdup ("that is not a list of sizes");
-  for (gint i = 3; i < MAX_RANK && why == NULL; i++)
-    if (dimensions[i] != 1)
-      why = g_strdup_printf ("only a batch of 1 is possible");
-  if (why == NULL)
-    read = read_as (first, dimensions, wish, tensor, &why) ||
-        read_as (second, dimensions, wish, tensor, &why_second);
-  /* Of two readings that fail, the one that could have been meant. */
+  if (!parse_dimensions (text, dimensions)) {
+    *reason = g_strdup_printf (
+        "dimensions=%s, but that is not a list of sizes", text);
+    return FALSE;
+  }
+
+  const pp_layout guess = guess_layout (dimensions, first);
+  gboolean read = FALSE;
+  why[guess] = say_batch (dimensions, guess);
+  if (why[guess] == NULL) {
+    read = read_as (first, dimensions, constraints, tensor, &why[first]);
+    for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++)
+      read = read_as (layout, dimensions, constraints, tensor, &why[layout]);
+  }
   if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text,
-        why_second != NULL && !has_channels (first, dimensions) &&
-                has_channels (second, dimensions)
-            ? why_second
-            : why);
-  g_free (why);
-  g_free (why_second);
+    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why[guess]);
+  for (guint i = 0; i < PP_N_LAYOUTS; i++)
+    g_free (why[i]);
   return read;
 }
 
 static gboolean
-read_type (const gchar *text, const GstPpTensorWish *wish, GstPpTensor *tensor,
-    gchar **reason)
+read_type (const gchar *text, const GstPpTensorConstraints *constraints,
+    GstPpTensor *tensor, gchar **reason)
 {
-  for (gint type = 0; type < (gint) G_N_ELEMENTS (type_names); type++) {
-    if (g_strcmp0 (text, type_names[type]) != 0)
-      continue;
-    if (wish->type >= 0 && wish->type != type) {
-      *reason = g_strdup_printf (
-          "types=%s, but type=%s is set", text, type_names[wish->type]);
-      return FALSE;
-    }
-    tensor->type = (pp_type) type;
-    return TRUE;
+  gint type = GST_PP_AUTO;
+
+  if (!gst_pp_enum_from_nick (gst_pp_types, text, &type) ||
+      type == GST_PP_AUTO) {
+    *reason = g_strdup_printf ("types=%s is not possible", text);
+    return FALSE;
   }
-  *reason = g_strdup_printf ("types=%s is not possible", text);
-  return FALSE;
+  if (constraints->type >= 0 && constraints->type != type) {
+    *reason = g_strdup_printf (
+        "types=%s, but type=%s is set", text, type_name (constraints->type));
+    return FALSE;
+  }
+  tensor->type = (pp_type) type;
+  return TRUE;
 }
 
-typedef gboolean (*ReadFunc) (const gchar *text, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, gchar **reason);
+typedef gboolean (*ReadFunc) (const gchar *text,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason);
 
 /* The first value of a field, a string or a list of strings, that agrees. */
 static const gchar *
 read_field (const GValue *value, const gchar *name, ReadFunc read,
-    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason)
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gboolean is_list = GST_VALUE_HOLDS_LIST (value);
   const guint size = is_list ? gst_value_list_get_size (value) : 1;
@@ -253,7 +288,7 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
         G_VALUE_HOLDS_STRING (item) ? g_value_get_string (item) : NULL;
     g_autofree gchar *why = NULL;
 
-    if (text != NULL && read (text, wish, tensor, &why)) {
+    if (text != NULL && read (text, constraints, tensor, &why)) {
       g_clear_pointer (reason, g_free);
       return text;
     }
@@ -268,37 +303,41 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
 /* Reads structure where it says something and fills *tensor where it does not;
  * *dimensions is its spelling, or NULL. */
 static gboolean
-read_structure (const GstStructure *structure, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, const gchar **dimensions, gchar **reason)
+read_structure (const GstStructure *structure,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    const gchar **dimensions, gchar **reason)
 {
   const GValue *types = gst_structure_get_value (structure, "types");
   const GValue *shape = gst_structure_get_value (structure, "dimensions");
 
   *dimensions = NULL;
   if (types != NULL &&
-      read_field (types, "types", read_type, wish, tensor, reason) == NULL)
+      read_field (types, "types", read_type, constraints, tensor, reason) ==
+          NULL)
     return FALSE;
   if (shape == NULL)
     return TRUE;
-  *dimensions =
-      read_field (shape, "dimensions", read_dimensions, wish, tensor, reason);
+  *dimensions = read_field (
+      shape, "dimensions", read_dimensions, constraints, tensor, reason);
   return *dimensions != NULL;
 }
 
 static void
-fill_open (
-    GstPpTensor *tensor, const GstPpTensorWish *wish, const GstStructure *video)
+fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
+    const GstStructure *video)
 {
   gint width = 1, height = 1;
 
   gst_structure_get_int (video, "width", &width);
   gst_structure_get_int (video, "height", &height);
-  tensor->width = wish->width > 0 ? wish->width : width;
-  tensor->height = wish->height > 0 ? wish->height : height;
-  tensor->channels = wish->channels >= 0 ? count_channels (wish) : 3;
-  tensor->layout =
-      wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW;
-  tensor->type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32;
+  tensor->width = constraints->width > 0 ? constraints->width : width;
+  tensor->height = constraints->height > 0 ? constraints->height : height;
+  tensor->channels =
+      constraints->channels >= 0 ? count_channels (constraints) : 3;
+  tensor->layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
+                                            : PP_LAYOUT_NCHW;
+  tensor->type =
+      constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
 }
 
 static gchar *
@@ -327,8 +366,9 @@ fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
   gint fps_n = 0, fps_d = 1;
 
   gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d);
-  gst_structure_set (chosen, "types", G_TYPE_STRING, type_names[tensor->type],
-      "dimensions", G_TYPE_STRING, dimensions, NULL);
+  gst_structure_set (chosen, "types", G_TYPE_STRING,
+      type_name ((gint) tensor->type), "dimensions", G_TYPE_STRING, dimensions,
+      NULL);
   gst_structure_fixate_field_nearest_fraction (
       chosen, "framerate", fps_n, fps_d);
   GstCaps *caps = gst_caps_new_full (chosen, NULL);
@@ -342,7 +382,8 @@ fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
 
 GstCaps *
 gst_pp_tensor_caps_fixate (const GstCaps *candidates,
-    const GstPpTensorWish *wish, const GstCaps *sink_caps, gchar **reason)
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
+    gchar **reason)
 {
   const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
 
@@ -350,9 +391,9 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     GstPpTensor tensor;
     const gchar *spelling;
 
-    fill_open (&tensor, wish, video);
-    if (!read_structure (gst_caps_get_structure (candidates, i), wish, &tensor,
-            &spelling, reason))
+    fill_open (&tensor, constraints, video);
+    if (!read_structure (gst_caps_get_structure (candidates, i), constraints,
+            &tensor, &spelling, reason))
       continue;
     GstCaps *caps = fill_candidate (candidates, i, &tensor, spelling, video);
     if (caps != NULL) {
@@ -366,13 +407,14 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
 }
 
 gboolean
-gst_pp_tensor_from_caps (const GstCaps *caps, const GstPpTensorWish *wish,
-    GstPpTensor *tensor, gchar **reason)
+gst_pp_tensor_from_caps (const GstCaps *caps,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason)
 {
   const gchar *dimensions;
 
-  if (!read_structure (
-          gst_caps_get_structure (caps, 0), wish, tensor, &dimensions, reason))
+  if (!read_structure (gst_caps_get_structure (caps, 0), constraints, tensor,
+          &dimensions, reason))
     return FALSE;
   if (dimensions == NULL) {
     *reason = g_strdup ("caps without dimensions");

@@ -33,7 +33,7 @@ typedef struct {
   gint width, height;          /* 0: left open */
   gint channels, layout, type; /* -1: left open, else the engine's value */
   gint preset; /* that set channels; GST_PP_PRESET_NONE: the user did */
-} GstPpTensorWish;
+} GstPpTensorConstraints;
 
 /* What the other pad could have, for caps on the pad of direction: everything
  * that the templates allow and filter (or NULL) lets through, with the framerate
@@ -42,19 +42,19 @@ typedef struct {
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
     GstPadDirection direction, const GstCaps *other_template, GstCaps *filter);
 
-/* Chooses the first structure of candidates that agrees with wish, and fills
- * what it leaves open: with wish, else with the size of the video in sink_caps.
+/* Chooses the first structure of candidates that agrees with constraints, and fills
+ * what it leaves open: with constraints, else with the size of the video in sink_caps.
  * Returns fixed caps, or NULL and *reason that names both sides of the
  * contradiction; free it. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,
-    const GstPpTensorWish *wish, const GstCaps *sink_caps, gchar **reason);
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
+    gchar **reason);
 
-/* Reads fixed tensor caps. A shape that reads both ways is read as wish says,
- * else as nchw. FALSE and *reason (free it) when it contradicts wish. */
+/* Reads fixed tensor caps. A shape that reads both ways is read as constraints says,
+ * else as nchw. FALSE and *reason (free it) when it contradicts constraints. */
 gboolean gst_pp_tensor_from_caps (const GstCaps *caps,
-    const GstPpTensorWish *wish, GstPpTensor *tensor, gchar **reason);
-
-const gchar *gst_pp_type_name (pp_type type);
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    gchar **reason);
 
 G_END_DECLS
 

@@ -2,8 +2,7 @@
 
 #include "monitor.h"
 
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
+#include "gst/debug.h"
 
 struct _GstPpMonitor {
   gpointer element; /* whose frames these are; not a reference */

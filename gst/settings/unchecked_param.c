@@ -29,13 +29,14 @@ derive (GType parent, const gchar *name)
 }
 
 GParamSpec *
-gst_pp_open_param_int (const gchar *name, const gchar *blurb, gint min,
+gst_pp_unchecked_param_int (const gchar *name, const gchar *blurb, gint min,
     gint max, gint standard, GParamFlags flags)
 {
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, derive (G_TYPE_PARAM_INT, "GstPpOpenParamInt"));
+    g_once_init_leave (
+        &type, derive (G_TYPE_PARAM_INT, "GstPpUncheckedParamInt"));
 
   GParamSpecInt *pspec = g_param_spec_internal (type, name, name, blurb, flags);
   pspec->minimum = min;
@@ -45,14 +46,14 @@ gst_pp_open_param_int (const gchar *name, const gchar *blurb, gint min,
 }
 
 GParamSpec *
-gst_pp_open_param_double (const gchar *name, const gchar *blurb, gdouble min,
-    gdouble max, gdouble standard, GParamFlags flags)
+gst_pp_unchecked_param_double (const gchar *name, const gchar *blurb,
+    gdouble min, gdouble max, gdouble standard, GParamFlags flags)
 {
   static gsize type;
 
   if (g_once_init_enter (&type))
     g_once_init_leave (
-        &type, derive (G_TYPE_PARAM_DOUBLE, "GstPpOpenParamDouble"));
+        &type, derive (G_TYPE_PARAM_DOUBLE, "GstPpUncheckedParamDouble"));
 
   GParamSpecDouble *pspec =
       g_param_spec_internal (type, name, name, blurb, flags);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU as a device: a stream is a worker thread with a queue of operations,
- * an event a condition. The device is unified: jobs read the frame and write the
- * tensor where they are, so there are no copies.
+ * The CPU as a backend: engine/backend.h says what its functions must do. A
+ * stream is a worker thread with a queue of operations, which it runs in order.
+ * An event counts how often it was recorded and how often it has passed. The
+ * backend is unified: jobs read frames and write tensors where they are,
+ * without copies.
  */
 
 #include "kernels/engine/backend.h"
@@ -14,7 +16,8 @@
 #include <string.h>
 #include <time.h>
 
-/* A job queues up to six operations; the engine keeps two jobs a stream. */
+/* Operations. A job queues at most six, and the engine keeps two jobs a stream.
+ */
 #define QUEUE_LENGTH 32
 #define BLOCK_ALIGNMENT 256
 
@@ -25,9 +28,9 @@ struct pp_context {
 struct pp_event {
   pthread_mutex_t lock;
   pthread_cond_t cond;
-  uint64_t recorded, passed; /* how often */
-  struct timespec time;      /* of the last pass */
-  pp_error error;            /* of the stream when it passed */
+  uint64_t recorded, passed; /* how often; equal: nothing to wait for */
+  struct timespec time;      /* when it last passed */
+  pp_error error;            /* of its stream at that time */
 };
 
 struct operation {
@@ -38,7 +41,7 @@ struct operation {
   } kind;
   pp_launch launch;
   pp_event *event;
-  uint64_t count; /* the event's recorded */
+  uint64_t count; /* RECORD, WAIT: of event->recorded */
 };
 
 struct pp_stream {
@@ -46,9 +49,9 @@ struct pp_stream {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   struct operation queue[QUEUE_LENGTH];
-  unsigned head, length; /* the worker works on queue[head] */
+  unsigned head, length; /* queue[head] is being run */
   bool quit;
-  /* The worker's own. */
+  /* Used by the worker alone. */
   void *scratch;
   size_t scratch_size;
   pp_error error; /* sticky */

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The colour matrix: range and model of a format in one 3x4 matrix.
+ * The colour matrix: one 3x4 matrix from a format's samples to R'G'B'. It joins
+ * the range (offset and scale of each component) and the colour model.
  */
 #include "parts.h"
 
 #include <math.h>
 
 #include "kernels/engine/backend.h"
+#include "kernels/table.h"
 
-/* White; what a component's 1 becomes. */
+/* What 1 of R, G and B becomes. */
 #define WHITE 255.
 
-typedef double rows[3][3]; /* R, G, B of the components' 0...1 */
+typedef double rows[3][3]; /* from components of 0...1 to R, G, B of 0...1 */
 
 static void
 rgb_rows (const pp_format *format, rows m)
@@ -22,7 +24,7 @@ rgb_rows (const pp_format *format, rows m)
 }
 
 /* Y = kr R + kg G + kb B, Cb = (B - Y) / (2 - 2 kb), Cr = (R - Y) / (2 - 2 kr),
- * solved for R, G, B. */
+ * solved for R, G and B. */
 static void
 yuv_rows (const pp_format *format, rows m)
 {
@@ -44,24 +46,40 @@ gray_rows (const pp_format *format, rows m)
     m[c][0] = 1;
 }
 
-static void (*const models[]) (const pp_format *format, rows m) = {
-  [PP_MODEL_RGB] = rgb_rows,
-  [PP_MODEL_YUV] = yuv_rows,
-  [PP_MODEL_GRAY] = gray_rows,
+/* gray: the factors of R, G and B for gray tensors. For colour they are the
+ * luma of ITU-R BT.601, as in OpenCV and Pillow. For gray, R is the value
+ * itself. */
+static const struct {
+  void (*fill) (const pp_format *format, rows m);
+  int n_components;
+  bool has_chroma; /* kr and kb are used, components 1 and 2 subsampled */
+  float gray[3];
+} models[] = {
+  [PP_MODEL_RGB] = { rgb_rows, 3, false, { 0.299f, 0.587f, 0.114f } },
+  [PP_MODEL_YUV] = { yuv_rows, 3, true, { 0.299f, 0.587f, 0.114f } },
+  [PP_MODEL_GRAY] = { gray_rows, 1, false, { 1, 0, 0 } },
 };
+PP_CHECK_TABLE (models, PP_N_MODELS);
+
+int
+pp_model_components (pp_model model)
+{
+  return models[model].n_components;
+}
+
+bool
+pp_model_has_chroma (pp_model model)
+{
+  return models[model].has_chroma;
+}
 
 pp_status
 pp_colour_init (pp_numbers *numbers, const pp_format *format,
     pp_channels channels, pp_error *error)
 {
-  /* ITU-R BT.601's luma, which is what OpenCV and Pillow call gray. Gray from
-   * gray is the value itself. */
-  static const float luma[3] = { 0.299f, 0.587f, 0.114f };
-  static const float first[3] = { 1, 0, 0 };
-  const float *gray = format->model == PP_MODEL_GRAY ? first : luma;
   rows m = { { 0 } };
 
-  models[format->model](format, m);
+  models[format->model].fill (format, m);
   for (int c = 0; c < 3; c++) {
     double constant = 0;
     float *to = numbers->matrix[c];
@@ -73,13 +91,14 @@ pp_colour_init (pp_numbers *numbers, const pp_format *format,
       constant -= factor * format->offset[i];
     }
     to[3] = (float) constant;
-    numbers->gray[c] = gray[c];
+    numbers->gray[c] = models[format->model].gray[c];
     if (!isfinite (to[0]) || !isfinite (to[1]) || !isfinite (to[2]) ||
         !isfinite (to[3]))
       return pp_fail (error, PP_BAD_ARGUMENT,
-          "format.kr is %g and kb is %g, factors of colour that are not finite",
+          "format.kr is %g and kb is %g: they give a colour matrix that is not "
+          "finite",
           format->kr, format->kb);
   }
-  numbers->to_gray = channels == PP_CHANNELS_GRAY;
+  numbers->to_gray = pp_channels_count (channels) == 1;
   return PP_OK;
 }

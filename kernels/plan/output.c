@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The tensor's elements: normalisation folded to one multiply and one add,
- * limits of the type, strides of the layout, and the padding.
+ * The tensor: normalisation as one multiplication and one addition, the type's
+ * limits, the layout's strides, and the padding.
  */
 #include "parts.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "kernels/engine/backend.h"
-
-uint16_t
-pp_float16 (float value)
-{
-  uint32_t bits, small_bits;
-  float small;
-
-  memcpy (&bits, &value, sizeof bits);
-
-  const uint32_t sign = bits >> 16 & 0x8000;
-  const uint32_t magnitude = bits & 0x7fffffff;
-  /* From 2^-14 on: the exponent's bias is 15 instead of 127, and 13 bits of the
-   * fraction are rounded off. The carry may run into the exponent, to infinity
-   * from 65520 on. */
-  const uint32_t normal =
-      (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-
-  /* Below: a float of 0.5 counts in 2^-24, which is float16's smallest step. */
-  memcpy (&small, &magnitude, sizeof small);
-  small += 0.5f;
-  memcpy (&small_bits, &small, sizeof small_bits);
-
-  const uint32_t finite =
-      magnitude < 113u << 23 ? small_bits - 0x3f000000 : normal;
-  const uint32_t special = magnitude > 0x7f800000 ? 0x7e00 : 0x7c00;
-
-  return (uint16_t) (sign | (magnitude < 143u << 23 ? finite : special));
-}
-
-/* These make the padding's element. A pixel's are kernel_c.c's, rows_cpu.c's and
- * pixel_cuda.cuh's. */
-static uint32_t
-float32_bits (const pp_numbers *numbers, float value)
-{
-  uint32_t bits;
-
-  (void) numbers;
-  memcpy (&bits, &value, sizeof bits);
-  return bits;
-}
-
-static uint32_t
-float16_bits (const pp_numbers *numbers, float value)
-{
-  (void) numbers;
-  return pp_float16 (value);
-}
-
-/* Of the padding only: a pixel is clamped and rounded in kernel_c.c's. */
-static uint32_t
-integer_bits (const pp_numbers *numbers, float value)
-{
-  const float clamped = fminf (fmaxf (value, numbers->lo), numbers->hi);
-
-  return (uint8_t) (lrintf (clamped) + numbers->zero_point);
-}
-
-typedef struct type_row {
-  size_t size; /* bytes */
-  uint32_t (*bits) (const pp_numbers *numbers, float value);
-  bool integer;
-  int low, high; /* of an integer type */
-} type_row;
-
-static const type_row types[] = {
-  [PP_TYPE_FLOAT32] = { 4, float32_bits, false, 0, 0 },
-  [PP_TYPE_FLOAT16] = { 2, float16_bits, false, 0, 0 },
-  [PP_TYPE_UINT8] = { 1, integer_bits, true, 0, UINT8_MAX },
-  [PP_TYPE_INT8] = { 1, integer_bits, true, INT8_MIN, INT8_MAX },
-};
+#include "kernels/table.h"
 
 typedef struct channels_row {
   int count;
@@ -90,12 +20,7 @@ static const channels_row channel_orders[] = {
   [PP_CHANNELS_BGR] = { 3, { 2, 1, 0 } },
   [PP_CHANNELS_GRAY] = { 1, { 0 } },
 };
-
-size_t
-pp_type_size (pp_type type)
-{
-  return types[type].size;
-}
+PP_CHECK_TABLE (channel_orders, PP_N_CHANNEL_ORDERS);
 
 int
 pp_channels_count (pp_channels channels)
@@ -103,29 +28,31 @@ pp_channels_count (pp_channels channels)
   return channel_orders[channels].count;
 }
 
-/* The padding passes through what a pixel passes through after the colour. */
+/* The padding's colour is normalised and stored as any other colour. */
 static uint32_t
 pad_element (const pp_numbers *numbers, int colour, double pad_value)
 {
   const float value =
       (float) pad_value * numbers->mul[colour] + numbers->add[colour];
 
-  return types[numbers->type].bits (numbers, value);
+  return pp_element_bits (numbers, value);
 }
 
-/* out = (v scale - mean) / std, over the quantisation's scale for integers. */
+/* v * mul + add = (v * scale - mean) / std, for integers divided by the
+ * quantisation's scale. */
 static pp_status
 fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
 {
   const int *place = channel_orders[spec->channels].place;
   double quantum = 1;
+  int low, high;
 
-  if (types[spec->type].integer)
+  if (pp_type_limits (spec->type, &low, &high))
     quantum = spec->quant_scale != 0 ? spec->quant_scale : spec->scale;
   if (quantum == 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "scale is 0 and so is quant-scale, which stands for scale then: what "
-        "integers are divided by must not be 0");
+        "scale is 0 and quant-scale is 0, which means the same as scale: for "
+        "integers one of them must not be 0");
   for (int c = 0; c < numbers->n_channels; c++) {
     const int t = place[c];
     const double divisor = spec->std[t] * quantum;
@@ -135,7 +62,7 @@ fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
     if (!isfinite (mul) || !isfinite (add))
       return pp_fail (error, PP_BAD_ARGUMENT,
           "scale is %g, mean[%d] %g, std[%d] %g, quant-scale %g: together a "
-          "factor of %g and an addend of %g, must be finite",
+          "factor of %g and an offset of %g, both must be finite",
           spec->scale, t, spec->mean[t], t, spec->std[t], spec->quant_scale,
           (double) mul, (double) add);
     numbers->mul[c] = mul;
@@ -147,19 +74,19 @@ fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
 static pp_status
 set_limits (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
 {
-  const type_row *type = &types[spec->type];
   const int zero = spec->quant_zero_point;
+  int low, high;
 
   numbers->type = (int32_t) spec->type;
-  if (!type->integer)
+  if (!pp_type_limits (spec->type, &low, &high))
     return PP_OK;
-  if (zero < type->low || zero > type->high)
+  if (zero < low || zero > high)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "quant-zero-point is %d, must be %d to %d for the type", zero,
-        type->low, type->high);
+        "quant-zero-point is %d, must be %d to %d for this type", zero, low,
+        high);
   numbers->zero_point = zero;
-  numbers->lo = (float) (type->low - zero);
-  numbers->hi = (float) (type->high - zero);
+  numbers->lo = (float) (low - zero);
+  numbers->hi = (float) (high - zero);
   return PP_OK;
 }
 
@@ -175,6 +102,7 @@ set_strides (pp_numbers *numbers, const pp_spec *spec)
     [PP_LAYOUT_NCHW] = { 1, width, plane },
     [PP_LAYOUT_NHWC] = { n, n * width, 1 },
   };
+  PP_CHECK_TABLE (layouts, PP_N_LAYOUTS);
 
   numbers->width = spec->width;
   numbers->height = spec->height;
@@ -202,14 +130,14 @@ pp_output_init (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-/* Elements [first, last) of a row of one channel, in pixels. */
+/* Fills the elements of one channel in pixels [first, last) of row y. */
 static void
 fill_span (
     const pp_numbers *numbers, void *tensor, int c, int y, int first, int last)
 {
   const int64_t row = numbers->channel[c] + y * numbers->row_stride;
   const uint32_t pad = numbers->pad[c];
-  const size_t size = types[numbers->type].size;
+  const size_t size = pp_type_size ((pp_type) numbers->type);
 
   for (int x = first; x < last; x++) {
     const int64_t at = row + x * numbers->pixel_stride;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The spec's defaults, and every "must" of what pp_plan_new is given.
+ * The spec's defaults, and the checks of all arguments of pp_plan_new. They run
+ * before anything else of a plan.
  */
 #include "parts.h"
 
@@ -10,11 +11,10 @@
 #include <string.h>
 
 #include "kernels/engine/backend.h"
+#include "kernels/table.h"
 
-#define LENGTH(array) (sizeof (array) / sizeof *(array))
-
-/* Most bytes from one sample to the next, and to a row's first sample. The
- * widest that a format needs is 8; with these no offset in a row overflows. */
+/* Limits of a component, bytes. No GStreamer format needs more than 8; with
+ * these, no offset in a row overflows. */
 #define MAX_PIXEL_STRIDE 64
 #define MAX_OFFSET 4096
 
@@ -46,7 +46,7 @@ pp_spec_init (pp_spec *spec)
   };
 }
 
-/* prefix and name together name the field. */
+/* Texts name a field by prefix and its name. */
 static pp_status
 check_ints (const char *prefix, const int_field *fields, size_t n_fields,
     pp_error *error)
@@ -93,7 +93,7 @@ check_channel_values (const pp_spec *spec, pp_error *error)
       { std, spec->std[c], -DBL_MAX, DBL_MAX },
       { pad_value, spec->pad_value[c], 0, 255 },
     };
-    const pp_status status = check_reals (fields, LENGTH (fields), error);
+    const pp_status status = check_reals (fields, PP_LENGTH (fields), error);
 
     if (status != PP_OK)
       return status;
@@ -103,19 +103,21 @@ check_channel_values (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-/* How far the picture is resized before it is cropped. */
+/* How large the picture is before it is cropped. */
 static pp_status
 check_crop (const pp_spec *spec, pp_error *error)
 {
   const int shorter = spec->width < spec->height ? spec->width : spec->height;
   const double fraction = spec->crop_fraction;
+  const char *uncropped = pp_fit_uncropped (spec->fit);
 
-  if (spec->fit == PP_FIT_LETTERBOX && spec->resize != 0)
+  if (uncropped != NULL && spec->resize != 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "resize is %d, must not be set with fit=letterbox", spec->resize);
-  if (spec->fit == PP_FIT_LETTERBOX && fraction != 0)
+        "resize is %d, must not be set with fit=%s", spec->resize, uncropped);
+  if (uncropped != NULL && fraction != 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "crop-fraction is %g, must not be set with fit=letterbox", fraction);
+        "crop-fraction is %g, must not be set with fit=%s", fraction,
+        uncropped);
   if (spec->resize != 0 && spec->resize < shorter)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "resize is %d, must be at least the smaller of width and height, %d",
@@ -133,63 +135,45 @@ check_crop (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-static pp_status
-check_denoise_size (const pp_spec *spec, pp_error *error)
-{
-  static const struct {
-    int largest;
-    const char *rule;
-  } denoises[] = {
-    [PP_DENOISE_GAUSSIAN] = { 7, "3, 5 or 7 with denoise=gaussian" },
-    [PP_DENOISE_MEDIAN] = { 5, "3 or 5 with denoise=median" },
-  };
-  const int size = spec->denoise_size;
-
-  if (spec->denoise == PP_DENOISE_NONE ||
-      (size >= 3 && size <= denoises[spec->denoise].largest && size % 2 == 1))
-    return PP_OK;
-  return pp_fail (error, PP_BAD_ARGUMENT, "denoise-size is %d, must be %s",
-      size, denoises[spec->denoise].rule);
-}
-
 pp_status
 pp_spec_check (const pp_spec *spec, pp_error *error)
 {
   const int_field ints[] = {
     { "width", spec->width, 1, PP_MAX_SIZE },
     { "height", spec->height, 1, PP_MAX_SIZE },
-    { "layout", (int) spec->layout, 0, PP_LAYOUT_NHWC },
-    { "type", (int) spec->type, 0, PP_TYPE_INT8 },
-    { "channels", (int) spec->channels, 0, PP_CHANNELS_GRAY },
-    { "fit", (int) spec->fit, 0, PP_FIT_CROP },
-    { "pad-align", (int) spec->pad_align, 0, PP_ALIGN_TOP_LEFT },
-    { "method", (int) spec->method, 0, PP_METHOD_AREA },
-    { "denoise", (int) spec->denoise, 0, PP_DENOISE_MEDIAN },
+    { "layout", (int) spec->layout, 0, PP_N_LAYOUTS - 1 },
+    { "type", (int) spec->type, 0, PP_N_TYPES - 1 },
+    { "channels", (int) spec->channels, 0, PP_N_CHANNEL_ORDERS - 1 },
+    { "fit", (int) spec->fit, 0, PP_N_FITS - 1 },
+    { "pad-align", (int) spec->pad_align, 0, PP_N_ALIGNS - 1 },
+    { "method", (int) spec->method, 0, PP_N_METHODS - 1 },
+    { "denoise", (int) spec->denoise, 0, PP_N_DENOISES - 1 },
   };
   const real_field reals[] = {
     { "denoise-sigma", spec->denoise_sigma, 0, DBL_MAX },
     { "scale", spec->scale, -DBL_MAX, DBL_MAX },
     { "quant-scale", spec->quant_scale, 0, DBL_MAX },
   };
-  pp_status status = check_ints ("", ints, LENGTH (ints), error);
+  pp_status status = check_ints ("", ints, PP_LENGTH (ints), error);
 
   if (status == PP_OK)
-    status = check_reals (reals, LENGTH (reals), error);
+    status = check_reals (reals, PP_LENGTH (reals), error);
   if (status == PP_OK)
     status = check_channel_values (spec, error);
   if (status == PP_OK)
     status = check_crop (spec, error);
   if (status == PP_OK)
-    status = check_denoise_size (spec, error);
+    status = pp_denoise_check (spec, error);
   return status;
 }
 
-/* The tap tables know one subsampling, that of the chroma planes. */
+/* There are tap tables for two sizes only: full size, and that of the chroma.
+ */
 static pp_status
 check_subsampling (const pp_format *format, int c, pp_error *error)
 {
   const pp_component *here = &format->component[c];
-  const bool chroma = format->model == PP_MODEL_YUV && c > 0;
+  const bool chroma = pp_model_has_chroma (format->model) && c > 0;
   const int sub_x = chroma ? format->component[1].sub_x : 0;
   const int sub_y = chroma ? format->component[1].sub_y : 0;
 
@@ -212,16 +196,16 @@ check_component (const pp_format *format, int c, pp_error *error)
         MAX_PIXEL_STRIDE },
     { "sub_x", here->sub_x, 0, 2 },
     { "sub_y", here->sub_y, 0, 2 },
-    /* Kernels take 1-byte samples as they are. */
+    /* Kernels neither shift nor mask 1-byte samples. */
     { "depth", here->depth, format->sample_bytes == 1 ? 8 : 1, bits },
   };
   char prefix[32];
 
   snprintf (prefix, sizeof prefix, "format.component[%d].", c);
 
-  pp_status status = check_ints (prefix, fields, LENGTH (fields), error);
+  pp_status status = check_ints (prefix, fields, PP_LENGTH (fields), error);
 
-  /* A depth that is none has no room left to count. */
+  /* Only with a depth that is right is there a limit for shift. */
   if (status == PP_OK)
     status = check_ints (prefix,
         &(int_field){ "shift", here->shift, 0, bits - here->depth }, 1, error);
@@ -245,7 +229,7 @@ greatest_common_divisor (int a, int b)
   return b == 0 ? a : greatest_common_divisor (b, a % b);
 }
 
-/* The byte behind the component's last sample in a row. */
+/* Where the component's last sample of a row ends, bytes. */
 static int
 end_of_row (const pp_format *format, const pp_component *c)
 {
@@ -253,8 +237,10 @@ end_of_row (const pp_format *format, const pp_component *c)
       format->sample_bytes;
 }
 
-/* Whether two components have bytes of a row in common. Where both are all along
- * the row, samples that are not apart by their strides' common divisor meet. */
+/* Whether two components have bytes of a row in common. Distances between their
+ * samples are the distance of their offsets plus multiples of the greatest
+ * common divisor of their strides: one of them is too short if the smallest is,
+ * in either direction. */
 static bool
 overlap (const pp_format *format, const pp_component *a, const pp_component *b)
 {
@@ -266,8 +252,8 @@ overlap (const pp_format *format, const pp_component *a, const pp_component *b)
       (apart < format->sample_bytes || period - apart < format->sample_bytes);
 }
 
-/* A median is written where its sample was, so a sample can only be one
- * component's; but several may be the same throughout. */
+/* A median is written to the place of its sample, so that two components cannot
+ * have a sample in common, unless they are the same component. */
 static pp_status
 check_overlap (const pp_format *format, pp_error *error)
 {
@@ -288,9 +274,14 @@ check_overlap (const pp_format *format, pp_error *error)
 pp_status
 pp_format_check (const pp_format *format, pp_error *error)
 {
-  const int components = format->model == PP_MODEL_GRAY ? 1 : 3;
+  const int_field model = { "model", (int) format->model, 0, PP_N_MODELS - 1 };
+  pp_status status = check_ints ("format.", &model, 1, error);
+
+  if (status != PP_OK)
+    return status;
+
+  const int components = pp_model_components (format->model);
   const int_field fields[] = {
-    { "model", (int) format->model, 0, PP_MODEL_GRAY },
     { "width", format->width, 1, PP_MAX_SIZE },
     { "height", format->height, 1, PP_MAX_SIZE },
     { "par_n", format->par_n, 1, INT32_MAX },
@@ -298,17 +289,17 @@ pp_format_check (const pp_format *format, pp_error *error)
     { "n_components", format->n_components, components, components },
     { "sample_bytes", format->sample_bytes, 1, 2 },
   };
-  pp_status status = check_ints ("format.", fields, LENGTH (fields), error);
 
+  status = check_ints ("format.", fields, PP_LENGTH (fields), error);
   for (int c = 0; status == PP_OK && c < format->n_components; c++)
     status = check_component (format, c, error);
   if (status == PP_OK)
     status = check_overlap (format, error);
-  if (status != PP_OK || format->model != PP_MODEL_YUV)
+  if (status != PP_OK || !pp_model_has_chroma (format->model))
     return status;
   if (!(format->kr > 0 && format->kb > 0 && format->kr + format->kb < 1))
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "format.kr is %g and kb is %g, must be over 0 and below 1 together",
+        "format.kr is %g and kb is %g, must be over 0 and their sum below 1",
         format->kr, format->kb);
   return PP_OK;
 }
@@ -319,7 +310,7 @@ pp_source_check (
 {
   const pp_rect *s = source;
 
-  /* Sizes first: then no difference overflows. */
+  /* With sizes that are right, no difference overflows. */
   if (s->width >= 1 && s->width <= format->width && s->height >= 1 &&
       s->height <= format->height && s->x >= 0 && s->y >= 0 &&
       s->x <= format->width - s->width && s->y <= format->height - s->height)

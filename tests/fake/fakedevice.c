@@ -4,15 +4,15 @@
  * the fake device, whatever its number, unless it asks for the CPU.
  */
 #include "backend_fake.h"
-#include "gst/buffers/device.h"
+#include "gst/device.h"
 #include "kernels/engine/engine.h"
 
 pp_device *
-gst_pp_device_open (
-    GstElement *element, const GstPpDeviceWish *wish, pp_error *error)
+gst_pp_device_open (GstElement *element,
+    const GstPpDeviceConstraints *constraints, pp_error *error)
 {
   (void) element;
   return pp_device_open_backend (
-      wish->backend == PP_BACKEND_CPU ? &pp_backend_cpu : &fake_backend, -1,
-      &wish->options, error);
+      constraints->backend == PP_BACKEND_CPU ? &pp_backend_cpu : &fake_backend,
+      -1, &constraints->options, error);
 }

@@ -9,18 +9,18 @@
 
 #include "gstinput.h"
 
-static GstPpTensorWish
-take_wish (input *in)
+static GstPpTensorConstraints
+take_constraints (input *in)
 {
   static const gint channels[] = { -1, PP_CHANNELS_GRAY, PP_CHANNELS_BGR };
-  GstPpTensorWish wish = { 0 };
+  GstPpTensorConstraints constraints = { 0 };
 
-  wish.width = take_byte (in);
-  wish.height = take_byte (in);
-  wish.channels = channels[take_index (in, 3)];
-  wish.layout = take_index (in, PP_LAYOUT_NHWC + 2) - 1;
-  wish.type = take_index (in, PP_TYPE_INT8 + 2) - 1;
-  return wish;
+  constraints.width = take_byte (in);
+  constraints.height = take_byte (in);
+  constraints.channels = channels[take_index (in, 3)];
+  constraints.layout = take_index (in, PP_LAYOUT_NHWC + 2) - 1;
+  constraints.type = take_index (in, PP_TYPE_INT8 + 2) - 1;
+  return constraints;
 }
 
 /* Caps of a line that fit the template, as the base class takes them. One
@@ -48,34 +48,36 @@ take_caps (input *in, const gchar *template)
 }
 
 static void
-check_tensor (const GstPpTensor *tensor, const GstPpTensorWish *wish)
+check_tensor (
+    const GstPpTensor *tensor, const GstPpTensorConstraints *constraints)
 {
   MUST (tensor->width >= 1 && tensor->width <= PP_MAX_SIZE &&
           tensor->height >= 1 && tensor->height <= PP_MAX_SIZE &&
           (tensor->channels == 1 || tensor->channels == 3),
       "%dx%d with %d channels", tensor->width, tensor->height,
       tensor->channels);
-  MUST ((wish->width == 0 || wish->width == tensor->width) &&
-          (wish->height == 0 || wish->height == tensor->height) &&
-          (wish->channels < 0 ||
-              pp_channels_count ((pp_channels) wish->channels) ==
+  MUST ((constraints->width == 0 || constraints->width == tensor->width) &&
+          (constraints->height == 0 || constraints->height == tensor->height) &&
+          (constraints->channels < 0 ||
+              pp_channels_count ((pp_channels) constraints->channels) ==
                   tensor->channels) &&
-          (wish->layout < 0 || wish->layout == (gint) tensor->layout) &&
-          (wish->type < 0 || wish->type == (gint) tensor->type),
+          (constraints->layout < 0 ||
+              constraints->layout == (gint) tensor->layout) &&
+          (constraints->type < 0 || constraints->type == (gint) tensor->type),
       "%dx%d with %d channels is not what was set", tensor->width,
       tensor->height, tensor->channels);
 }
 
 /* FALSE where there is a reason. */
 static gboolean
-read_tensor (const GstCaps *caps, const GstPpTensorWish *wish)
+read_tensor (const GstCaps *caps, const GstPpTensorConstraints *constraints)
 {
   GstPpTensor tensor = { 0 };
   gchar *reason = NULL;
 
-  if (gst_pp_tensor_from_caps (caps, wish, &tensor, &reason)) {
+  if (gst_pp_tensor_from_caps (caps, constraints, &tensor, &reason)) {
     MUST (reason == NULL, "read, but %s", reason);
-    check_tensor (&tensor, wish);
+    check_tensor (&tensor, constraints);
     return TRUE;
   }
   must_be_reason (reason);
@@ -83,11 +85,12 @@ read_tensor (const GstCaps *caps, const GstPpTensorWish *wish)
 }
 
 static void
-check_fixate (
-    const GstCaps *tensors, const GstPpTensorWish *wish, const GstCaps *video)
+check_fixate (const GstCaps *tensors, const GstPpTensorConstraints *constraints,
+    const GstCaps *video)
 {
   gchar *reason = NULL;
-  GstCaps *fixed = gst_pp_tensor_caps_fixate (tensors, wish, video, &reason);
+  GstCaps *fixed =
+      gst_pp_tensor_caps_fixate (tensors, constraints, video, &reason);
 
   if (fixed == NULL) {
     must_be_reason (reason);
@@ -96,7 +99,7 @@ check_fixate (
   MUST (reason == NULL, "chosen, but %s", reason);
   MUST (gst_caps_is_fixed (fixed), "not fixed");
   MUST (gst_caps_can_intersect (fixed, tensors), "not one of those offered");
-  MUST (read_tensor (fixed, wish), "it does not read what it chose");
+  MUST (read_tensor (fixed, constraints), "it does not read what it chose");
   gst_caps_unref (fixed);
 }
 
@@ -118,7 +121,7 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   input in = { data, size };
-  const GstPpTensorWish wish = take_wish (&in);
+  const GstPpTensorConstraints constraints = take_constraints (&in);
   GstCaps *tensors = take_caps (&in, GST_PP_TENSOR_CAPS);
   GstCaps *video = take_caps (&in, GST_PP_INPUT_CAPS);
 
@@ -127,11 +130,11 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   if (!gst_caps_is_empty (video)) {
     video = gst_caps_fixate (video);
     if (!gst_caps_is_empty (tensors))
-      check_fixate (tensors, &wish, video);
+      check_fixate (tensors, &constraints, video);
   }
   if (!gst_caps_is_empty (tensors)) {
     tensors = gst_caps_fixate (tensors);
-    read_tensor (tensors, &wish);
+    read_tensor (tensors, &constraints);
   }
   gst_caps_unref (tensors);
   gst_caps_unref (video);

@@ -4,7 +4,7 @@
  * pieces, metas that say anything. They are refused with a reason, or every byte
  * that the plan reads is there.
  */
-#include "gst/caps/inputformat.h"
+#include "gst/buffers/input.h"
 #include "gst/buffers/negotiated.h"
 #include "kernels/reference/reference.h"
 
@@ -127,14 +127,14 @@ take_metas (input *in, const GstVideoInfo *info, GstBuffer *buffer)
 }
 
 static void
-take_settings (input *in, GstPpPlanCache *cache)
+take_settings (input *in, GstPpNegotiated *negotiated)
 {
-  GstPpSettings *settings = &cache->settings;
+  GstPpSettings *settings = &negotiated->settings;
 
   const gint width = 1 + take_index (in, 16);
   const gint height = 1 + take_index (in, 16);
 
-  cache->tensor =
+  negotiated->tensor =
       (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 };
   settings->method = take_index (in, PP_METHOD_AREA + 1);
   settings->fit = take_index (in, PP_FIT_CROP + 1);
@@ -154,12 +154,12 @@ convert (const GstPpInput *input, const pp_plan *plan)
 }
 
 static void
-check_input (const GstPpInput *input, GstPpPlanCache *cache)
+check_input (const GstPpInput *input, GstPpNegotiated *negotiated)
 {
   GstPpFault fault;
   gchar *reason = NULL;
-  const pp_plan *plan = gst_pp_plan_cache_find (
-      cache, input->width, input->height, &input->crop, &fault, &reason);
+  const pp_plan *plan = gst_pp_negotiated_find_plan (
+      negotiated, input->width, input->height, &input->crop, &fault, &reason);
 
   if (plan == NULL || !gst_pp_input_check (input, plan, &reason)) {
     must_be_reason (reason);
@@ -175,23 +175,23 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   input in = { data, size };
-  GstPpPlanCache cache;
+  GstPpNegotiated negotiated;
   GstPpInput input;
   gchar *reason = NULL;
 
-  gst_pp_plan_cache_init (&cache);
-  take_settings (&in, &cache);
-  if (take_info (&in, &cache.info)) {
-    GstBuffer *buffer = take_buffer (&in, &cache.info);
+  gst_pp_negotiated_init (&negotiated);
+  take_settings (&in, &negotiated);
+  if (take_info (&in, &negotiated.info)) {
+    GstBuffer *buffer = take_buffer (&in, &negotiated.info);
 
-    take_metas (&in, &cache.info, buffer);
-    if (gst_pp_input_map (&input, &cache.info, buffer, &reason)) {
-      check_input (&input, &cache);
+    take_metas (&in, &negotiated.info, buffer);
+    if (gst_pp_input_map (&input, &negotiated.info, buffer, &reason)) {
+      check_input (&input, &negotiated);
       gst_pp_input_clear (&input);
     } else {
       must_be_reason (reason);
     }
   }
-  gst_pp_plan_cache_finish (&cache);
+  gst_pp_negotiated_clear (&negotiated);
   return 0;
 }

@@ -71,16 +71,18 @@ take_settings (input *in, GstPpSettings *settings)
 
 /* The tensor where caps leave everything open. */
 static GstPpTensor
-tensor_of (const GstPpTensorWish *wish)
+tensor_of (const GstPpTensorConstraints *constraints)
 {
   const GstPpTensor tensor = {
-    .width = wish->width > 0 ? wish->width : 8,
-    .height = wish->height > 0 ? wish->height : 8,
-    .channels = wish->channels >= 0
-        ? pp_channels_count ((pp_channels) wish->channels)
+    .width = constraints->width > 0 ? constraints->width : 8,
+    .height = constraints->height > 0 ? constraints->height : 8,
+    .channels = constraints->channels >= 0
+        ? pp_channels_count ((pp_channels) constraints->channels)
         : 3,
-    .layout = wish->layout >= 0 ? (pp_layout) wish->layout : PP_LAYOUT_NCHW,
-    .type = wish->type >= 0 ? (pp_type) wish->type : PP_TYPE_FLOAT32,
+    .layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
+                                       : PP_LAYOUT_NCHW,
+    .type =
+        constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32,
   };
 
   return tensor;
@@ -108,8 +110,9 @@ check_plan (const pp_spec *spec, const pp_rect *picture)
 static void
 check_settings (const GstPpSettings *settings)
 {
-  const GstPpTensorWish wish = gst_pp_settings_wish (settings);
-  const GstPpTensor tensor = tensor_of (&wish);
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (settings);
+  const GstPpTensor tensor = tensor_of (&constraints);
   const pp_device_options options = gst_pp_settings_device_options (settings);
   pp_rect picture = { 0, 0, 64, 48 };
   pp_spec spec;
@@ -123,10 +126,13 @@ check_settings (const GstPpSettings *settings)
           options.staging_threads >= 0 &&
           options.staging_threads <= PP_MAX_STAGING_THREADS,
       "%d streams, %d threads", options.streams, options.staging_threads);
-  if (!gst_pp_settings_to_spec (settings, &tensor, &spec, &reason) ||
-      !gst_pp_settings_crop (settings, &picture, &reason)) {
+  if (!gst_pp_settings_to_spec (settings, &tensor, &spec, &reason)) {
     must_be_reason (reason);
     return;
+  }
+  if (!gst_pp_settings_crop (settings, &picture)) {
+    MUST (picture.width == 64 && picture.height == 48, "a crop of nothing");
+    must_be_reason (gst_pp_settings_say_crop (settings, &picture));
   }
   MUST (picture.x >= 0 && picture.y >= 0 && picture.width >= 1 &&
           picture.height >= 1 && picture.x + picture.width <= 64 &&
@@ -146,13 +152,14 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   gst_pp_settings_init (&settings);
   gst_pp_settings_init (&resolved);
   take_settings (&in, &settings);
-  gst_pp_settings_resolve (&resolved, &settings, FALSE);
+  gst_pp_settings_resolve (&resolved, &settings);
   check_settings (&resolved);
   /* once more, over what is there, as while PLAYING */
-  MUST (gst_pp_settings_copy_one (&settings, &resolved, "mean") &&
+  gst_pp_settings_copy_one (&settings, &resolved, "mean");
+  MUST (!gst_pp_settings_copy_one (&settings, &resolved, "mean") &&
           !gst_pp_settings_copy_one (&settings, &resolved, "name"),
-      "mean is no property, or name is");
-  gst_pp_settings_resolve (&resolved, &settings, TRUE);
+      "mean changed twice, or name is a property");
+  gst_pp_settings_refresh (&resolved, &settings);
   check_settings (&resolved);
   gst_pp_settings_clear (&settings);
   gst_pp_settings_clear (&resolved);

@@ -127,7 +127,7 @@ test_mean_and_std (uint64_t seed)
 
       for (int y = 0; y < n->content_height; y++)
         for (int x = 0; x < n->content_width; x++)
-          most = fmax (most,
+          most = worse_of (most,
               fabs (value_at (&is, c, x, y) * spec->std[t] + spec->mean[t] -
                   value_at (&plain, c, x, y)));
     }
@@ -212,7 +212,7 @@ test_block_means (uint64_t seed)
           for (int j = 0; j < x_ratio * y_ratio; j++)
             sum += get (&frame, c, x * x_ratio + j % x_ratio,
                 y * y_ratio + j / x_ratio);
-          most = fmax (most,
+          most = worse_of (most,
               fabs (value_at (&is, c, x, y) -
                   shade_of (&check.format, c, sum / (x_ratio * y_ratio))));
         }
@@ -257,7 +257,7 @@ test_extremes (uint64_t seed)
         for (int x = 0; x < n->content_width; x++) {
           const double here = value_at (&is, c, x, y);
 
-          outside = fmax (outside, fmax (low - here, here - high));
+          outside = worse_of (outside, worse_of (low - here, here - high));
         }
     }
     HOLDS (outside <= TOLERANCE, &check, "outside the extremes by %g", outside);

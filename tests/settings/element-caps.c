@@ -37,7 +37,7 @@
 
 typedef struct {
   const gchar *candidates; /* what is common with downstream */
-  GstPpTensorWish wish;
+  GstPpTensorConstraints constraints;
   const gchar *video;
   const gchar *chosen; /* NULL: none agrees */
   const gchar *words;  /* of the reason then, | between them */
@@ -141,7 +141,22 @@ static const FixateCase fixate_cases[] = {
   { T "types = uint8, dimensions = (string) 224:160:4:1, " ANY_RATE, OPEN,
       VIDEO RATE30, NULL, "224:160:4:1" },
   { T "types = uint8, dimensions = (string) 3:224:160:2, " ANY_RATE, OPEN,
-      VIDEO RATE30, NULL, "3:224:160:2|batch" },
+      VIDEO RATE30, NULL, "3:224:160:2|batch of 2|224x160|3 channels as nhwc" },
+  { T "types = uint8, dimensions = (string) 320:240:3:4, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL, "320:240:3:4|batch of 4|320x240|3 channels as nchw" },
+  { T "types = uint8, dimensions = (string) 3:320:240:4, " ANY_RATE,
+      OF_LAYOUT (NCHW), VIDEO RATE30, NULL,
+      "3:320:240:4|batch of 4|320x240|3 channels as nhwc" },
+  { T "types = uint8, dimensions = (string) 4:320:240:1, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL,
+      "4:320:240:1|320x240 with 4 channels as nhwc|1 or 3" },
+  { T "types = uint8, dimensions = (string) 320:240:2:1, " ANY_RATE,
+      OF_LAYOUT (NHWC), VIDEO RATE30, NULL,
+      "320:240:2:1|320x240 with 2 channels as nchw|1 or 3" },
+  { T "types = uint8, dimensions = (string) 3:40000:240:1, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL, "3:40000:240:1|40000x240 as nhwc|32768" },
+  { T "types = auto, dimensions = (string) 224:160:3:1, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL, "types=auto" },
   { T "types = uint8, dimensions = (string) 0:160:3:1, " ANY_RATE, OPEN,
       VIDEO RATE30, NULL, "0:160:3:1" },
   { T "types = uint8, dimensions = (string) -2:160:3:1, " ANY_RATE, OPEN,
@@ -183,8 +198,8 @@ GST_START_TEST (test_fixate) {
     GstCaps *candidates = gst_caps_from_string (row->candidates);
     GstCaps *video = gst_caps_from_string (row->video);
     gchar *reason = NULL;
-    GstCaps *chosen =
-        gst_pp_tensor_caps_fixate (candidates, &row->wish, video, &reason);
+    GstCaps *chosen = gst_pp_tensor_caps_fixate (
+        candidates, &row->constraints, video, &reason);
 
     if (row->chosen != NULL) {
       fail_unless (chosen != NULL, "case %u: %s", i, reason);
@@ -257,7 +272,7 @@ GST_END_TEST
 GST_START_TEST (test_tensor_from_caps) {
   static const struct {
     const gchar *caps;
-    GstPpTensorWish wish;
+    GstPpTensorConstraints constraints;
     GstPpTensor tensor;
     const gchar *words;
   } cases[] = {
@@ -288,7 +303,7 @@ GST_START_TEST (test_tensor_from_caps) {
     GstPpTensor tensor;
     gchar *reason = NULL;
     const gboolean read =
-        gst_pp_tensor_from_caps (caps, &cases[i].wish, &tensor, &reason);
+        gst_pp_tensor_from_caps (caps, &cases[i].constraints, &tensor, &reason);
 
     if (cases[i].words != NULL) {
       fail_unless (!read, "case %u was read", i);

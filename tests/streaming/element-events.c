@@ -417,12 +417,12 @@ GST_END_TEST
 /* Two tensors held back, before caps that are negotiated anew; the flow that the
  * next frame returns. */
 static GstFlowReturn
-drain_two (GstPpHeld *held)
+drain_two (GstPpOutputQueue *queue)
 {
-  gst_pp_held_add (held, gst_buffer_new ());
-  gst_pp_held_add (held, gst_buffer_new ());
-  gst_pp_held_drain_outdated (held);
-  return gst_pp_held_take_flow (held);
+  gst_pp_output_queue_add (queue, gst_buffer_new ());
+  gst_pp_output_queue_add (queue, gst_buffer_new ());
+  gst_pp_output_queue_drain_outdated (queue);
+  return gst_pp_output_queue_take_flow (queue);
 }
 
 /* Outdated tensors are lost, but who refuses the next ones, too, ends the
@@ -433,7 +433,7 @@ GST_START_TEST (test_outdated_once) {
   GstPad *sink = gst_pad_new ("sink", GST_PAD_SINK);
   GstBus *bus = gst_bus_new ();
   GstSegment segment;
-  GstPpHeld held = { 0 };
+  GstPpOutputQueue queue = { 0 };
 
   gst_element_set_bus (element, bus);
   gst_element_add_pad (element, pad);
@@ -445,14 +445,14 @@ GST_START_TEST (test_outdated_once) {
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_pad_push_event (pad, gst_event_new_stream_start ("stream"));
   gst_pad_push_event (pad, gst_event_new_segment (&segment));
-  gst_pp_held_init (&held, pad);
+  gst_pp_output_queue_init (&queue, pad);
 
-  fail_unless_equals_int (drain_two (&held), GST_FLOW_OK);
-  fail_unless (held.discont && held.buffers.length == 0);
+  fail_unless_equals_int (drain_two (&queue), GST_FLOW_OK);
+  fail_unless (queue.discont && queue.buffers.length == 0);
   GstMessage *warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   fail_unless (warning != NULL, "nobody was told");
   gst_message_unref (warning);
-  fail_unless_equals_int (drain_two (&held), GST_FLOW_NOT_NEGOTIATED);
+  fail_unless_equals_int (drain_two (&queue), GST_FLOW_NOT_NEGOTIATED);
   fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING) == NULL);
 
   gst_bus_set_flushing (bus, TRUE);

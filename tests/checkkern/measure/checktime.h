@@ -6,7 +6,7 @@
 #ifndef CHECKTIME_H
 #define CHECKTIME_H
 
-#include "checkrun.h"
+#include "tests/checkkern/checkrun.h"
 
 /* Microseconds. */
 typedef struct check_times {

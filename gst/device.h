@@ -16,12 +16,12 @@ typedef struct {
   gint backend; /* GST_PP_AUTO or pp_backend_id */
   gint index;   /* -1: the first */
   pp_device_options options;
-} GstPpDeviceWish;
+} GstPpDeviceConstraints;
 
 /* Automatic means CUDA where there is a device, else the CPU, which element then
  * says on the bus, with the reason. NULL with the error. */
-pp_device *gst_pp_device_open (
-    GstElement *element, const GstPpDeviceWish *wish, pp_error *error);
+pp_device *gst_pp_device_open (GstElement *element,
+    const GstPpDeviceConstraints *constraints, pp_error *error);
 
 G_END_DECLS
 

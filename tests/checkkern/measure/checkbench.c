@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "checkrun.h"
+#include "tests/checkkern/checkrun.h"
 #include "checktime.h"
 #include "kernels/cpu/kernel_cpu.h"
 

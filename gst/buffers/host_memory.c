@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "hostmemory.h"
+#include "host_memory.h"
 
+#include "gst/debug.h"
 #include "meta.h"
-
-GST_DEBUG_CATEGORY_EXTERN (gst_cuda_preproc_debug);
-#define GST_CAT_DEFAULT gst_cuda_preproc_debug
 
 /* Arena blocks are aligned to this, bytes. */
 #define ARENA_ALIGNMENT 256

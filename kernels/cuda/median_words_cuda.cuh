@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The median's kernel for whole words, and what all its kernels share.
+ * The median's kernel for whole words, and what both of its kernels share:
+ * arguments, and loads that continue a row beyond its ends. median_cuda.cu says
+ * how the kernel works.
  */
-#ifndef PP_WORDS_CUDA_CUH
-#define PP_WORDS_CUDA_CUH
+#ifndef PP_MEDIAN_WORDS_CUDA_CUH
+#define PP_MEDIAN_WORDS_CUDA_CUH
 
 #include "median_cuda.h"
-#include "sort_cuda.cuh"
+#include "median_sort_cuda.cuh"
 
 /* Threads of a block. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 8
 #define THREADS (BLOCK_COLUMNS * BLOCK_ROWS)
-/* Planes and rows start at multiples of this for words, bytes. */
+/* words needs planes and rows at multiples of this, bytes. */
 #define ALIGNMENT 16
 /* Bytes of a word. */
 #define WORD 4
-/* The largest step that words is made for. */
+/* The largest pp_median_group.step that words is compiled for. */
 #define MAX_STEP 4
 
-/* Which rows or columns are made: all, or those that taps read. */
+/* The rows or columns that are made: all, if n_taps is 0; else those that taps
+ * read, n_taps for each output from first[output] on. */
 struct median_picks {
-  /* the taps of the outputs, from first[output] on; n_taps 0: all are made */
   const int32_t *first;
   int n_taps;
-  int n; /* that are made, some maybe twice */
+  int n; /* how many are made; some perhaps twice */
 };
+
+/* One group of components. */
 
 struct median_part {
   pp_median_group group;
-  /* the group's first row, from the plane's first byte on */
+  /* the plane's first byte in the group's first row */
   const uint8_t *from;
   uint8_t *to;
   size_t from_stride, to_stride;
@@ -37,8 +41,8 @@ struct median_part {
 };
 
 struct median_args {
-  median_part part[PP_MAX_COMPONENTS]; /* a layer of blocks each */
-  int swap;                            /* bytes of a sample change places */
+  median_part part[PP_MAX_COMPONENTS]; /* blockIdx.z is the part */
+  int swap;                            /* the bytes of a sample */
 };
 
 static __host__ __device__ constexpr int
@@ -47,14 +51,12 @@ div_up (int a, int b)
   return (a + b - 1) / b;
 }
 
-/* How words divides the work. */
+/* How the kernel words divides the work. */
 struct word_layout {
-  /* that a thread makes; two rows share most of what they load and sort */
-  int words, rows;
-  /* words on either side that its medians reach, and all of them together */
-  int beside, all;
-  int halo;  /* threads on either side of a warp that only sort */
-  int parts; /* sets of halves that a word gives */
+  int words, rows; /* that a thread makes; two rows share most loads */
+  int beside, all; /* words on each side that are read, too; all of them */
+  int halo;        /* threads on each side of a warp that only sort */
+  int parts;       /* pairs of values in a word: 2 for bytes, else 1 */
 };
 
 static __host__ __device__ constexpr word_layout
@@ -86,8 +88,8 @@ swap_bytes (unsigned word, bool swap)
   return swap ? __byte_perm (word, 0, 0x2301) : word;
 }
 
-/* The unit at that distance from the group's first one; beyond the edges, the
- * one of the same component in the nearest pixel. */
+/* Loads a unit, counted from the group's first. Beyond the ends of the row, it
+ * is the unit of the same component in the nearest pixel. */
 template <int BYTES>
 static __device__ __forceinline__ unsigned
 load_unit (const pp_median_group &group, const uint8_t *row, int unit, int step)
@@ -97,16 +99,18 @@ load_unit (const pp_median_group &group, const uint8_t *row, int unit, int step)
   const uint8_t *at = row + group.first_byte + inside * BYTES;
 
   if (inside >= group.units)
-    return 0; /* of no component */
+    return 0; /* it is of no component */
   return BYTES == 1 ? __ldg (at) : __ldg (at) | (unsigned) __ldg (at + 1) << 8;
 }
 
+/* Loads a word, counted from the plane's first byte, where it may cross an end
+ * of the row. */
 template <int BYTES, int STEP>
 static __device__ __noinline__ unsigned
 load_word (const pp_median_group &group, const uint8_t *row, int word)
 {
   const int byte = word * WORD;
-  const int unit = (byte - group.first_byte) / BYTES; /* without a rest */
+  const int unit = (byte - group.first_byte) / BYTES; /* no remainder */
   unsigned value = 0;
 
   if (byte >= group.first_byte && byte + WORD <= end_of_row (group, BYTES))
@@ -117,7 +121,7 @@ load_word (const pp_median_group &group, const uint8_t *row, int word)
   return value;
 }
 
-/* N adjacent words, which have no borders among them. */
+/* Loads N adjacent words that are all inside the row. */
 template <int N>
 static __device__ __forceinline__ void
 load_vector (unsigned *to, const uint8_t *at)
@@ -145,7 +149,7 @@ store_vector (uint8_t *to, const unsigned *word)
     *(uint2 *) to = make_uint2 (word[0], word[1]);
 }
 
-/* The i-th row or column that is made. */
+/* The row or column that is made as the i-th one. */
 static __device__ __forceinline__ int
 pick (const median_picks &picks, int i)
 {
@@ -154,7 +158,7 @@ pick (const median_picks &picks, int i)
   return n_taps == 0 ? i : __ldg (picks.first + i / n_taps) + i % n_taps;
 }
 
-/* WORDS words from word on, where bytes beyond the edges are as load_unit says. */
+/* Loads WORDS words from word on, which may be beyond the ends of the row. */
 template <int BYTES, int STEP, int WORDS>
 static __device__ __forceinline__ void
 load_row (
@@ -170,7 +174,8 @@ load_row (
     to[i] = load_word<BYTES, STEP> (group, row, word + i);
 }
 
-/* The halves of a word that are compared together. */
+/* The values of a word as the halves of a word: one part of the bytes, or all.
+ */
 template <int BYTES>
 static __device__ __forceinline__ unsigned
 split (const median_args &args, const pp_median_group &group, unsigned word,
@@ -181,8 +186,8 @@ split (const median_args &args, const pp_median_group &group, unsigned word,
   return swap_bytes (word, args.swap) & (unsigned) group.bits * 0x10001;
 }
 
-/* The halves distance units further than those of a word, part by part. All but
- * rank are known when it is compiled. */
+/* The values distance units to the right of those of a word's part, or to the
+ * left. All but rank are constants. */
 template <int PARTS, int N>
 static __device__ __forceinline__ unsigned
 shifted (const unsigned (&rank)[PARTS][N], int part, int word, int distance)
@@ -197,9 +202,9 @@ shifted (const unsigned (&rank)[PARTS][N], int part, int word, int distance)
   return rank[from][at];
 }
 
-/* Sorts the columns of SIZE rows of words, of which rank has BESIDE before them.
- * Of two rows that a thread makes, the rows between are the same: both compare
- * them first. */
+/* Sorts the columns of SIZE rows of words. rank has BESIDE words before them.
+ * The two rows that a thread makes have all rows but one in common: sort
+ * compares these first, so that the compiler needs to do it only once. */
 template <int BYTES, int BESIDE, int SIZE, int PARTS, int ALL, int WORDS>
 static __device__ __forceinline__ void
 sort_columns (unsigned (&rank)[SIZE][PARTS][ALL], const median_args &args,
@@ -222,8 +227,9 @@ sort_columns (unsigned (&rank)[SIZE][PARTS][ALL], const median_args &args,
     }
 }
 
-/* Takes the sorted columns beside a thread's words from the warp's threads that
- * have them. What a warp's ends take is of no use to them. */
+/* Gets the sorted columns beside a thread's words from the threads of the warp
+ * that have them. Threads at the ends of the warp get some that they cannot
+ * use. */
 template <int WORDS, int SIZE, int PARTS, int ALL>
 static __device__ __forceinline__ void
 take_columns_beside (unsigned (&rank)[SIZE][PARTS][ALL])
@@ -232,7 +238,7 @@ take_columns_beside (unsigned (&rank)[SIZE][PARTS][ALL])
 
 #pragma unroll
   for (int i = 0; i < ALL; i++) {
-    const int word = i - beside; /* from the thread's first */
+    const int word = i - beside; /* from the thread's first one */
     const int threads = (word + halo * WORDS) / WORDS - halo;
     if (threads == 0)
       continue;
@@ -245,7 +251,7 @@ take_columns_beside (unsigned (&rank)[SIZE][PARTS][ALL])
   }
 }
 
-/* The medians of a word; word counts from the first one in rank. */
+/* The medians of a word, counted from the first one in rank. */
 template <int BYTES, int STEP, int SIZE, int PARTS, int ALL>
 static __device__ __forceinline__ unsigned
 make_word (
@@ -264,12 +270,12 @@ make_word (
     median[part] = middle_of (around);
   }
   if constexpr (BYTES == 1)
-    return __byte_perm (median[0], median[1], 0x7351); /* upper bytes */
+    return __byte_perm (median[0], median[1], 0x7351); /* the upper bytes */
   else
     return swap_bytes (median[0], args.swap);
 }
 
-/* Those units of a word that are the group's samples. */
+/* Stores the units of a word that are samples of the group. */
 template <int BYTES, int STEP>
 static __device__ __forceinline__ void
 store_units (
@@ -289,6 +295,7 @@ store_units (
   }
 }
 
+/* Stores words. If another group is in the plane, only this group's samples. */
 template <int BYTES, int STEP, int WORDS>
 static __device__ __forceinline__ void
 store_words (const pp_median_group &group, uint8_t *row, int word,
@@ -309,6 +316,7 @@ store_words (const pp_median_group &group, uint8_t *row, int word,
   }
 }
 
+/* The kernel words, for a group of a constant step. */
 template <int BYTES, int SIZE, int STEP>
 static __device__ __forceinline__ void
 make_words (const median_args &args, const median_part &part)
@@ -320,13 +328,13 @@ make_words (const median_args &args, const median_part &part)
   const int maker = (int) threadIdx.x - layout.halo;
   const int warp_word = blockIdx.x * makers * layout.words;
   const int word = warp_word + maker * layout.words;
-  /* rows that are picked need not be adjacent */
+  /* Rows that are picked need not be adjacent. */
   const int rows = part.rows.n_taps == 0 ? layout.rows : 1;
   const int first = (blockIdx.y * BLOCK_ROWS + threadIdx.y) * rows;
   const int end = end_of_row (group, BYTES);
   unsigned raw[n_raw][layout.words];
 
-  /* a warp stays together */
+  /* All threads of a warp return, or none. */
   if (warp_word * WORD >= end || first >= part.rows.n)
     return;
   const int y = pick (part.rows, first);

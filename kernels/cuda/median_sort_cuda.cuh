@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Networks of minimum and maximum that sort, or find the middle value. Two
- * values are compared at a time, as the halves of a word.
+ * Sorting and median networks for the GPU's median: minima and maxima in a
+ * fixed order. Each 32-bit word has two 16-bit values, and both are compared at
+ * once.
  */
-#ifndef PP_SORT_CUDA_CUH
-#define PP_SORT_CUDA_CUH
+#ifndef PP_MEDIAN_SORT_CUDA_CUH
+#define PP_MEDIAN_SORT_CUDA_CUH
 
 #include <cuda_runtime.h>
 
@@ -17,7 +18,7 @@ order (unsigned &a, unsigned &b)
   a = low;
 }
 
-/* The last two are compared first. */
+/* Compares the last two first: median_words_cuda.cuh makes use of that. */
 static __device__ __forceinline__ void
 sort (unsigned (&v)[3])
 {
@@ -46,7 +47,8 @@ middle_of (unsigned a, unsigned b, unsigned c)
   return __vmaxu2 (__vminu2 (a, b), __vminu2 (__vmaxu2 (a, b), c));
 }
 
-/* rank[k][i]: the k-th smallest value of column i. */
+/* The median of 3 x 3 values. rank[k][i]: the k-th smallest value of column i.
+ */
 static __device__ __forceinline__ unsigned
 middle_of (const unsigned (&rank)[3][3])
 {
@@ -57,10 +59,11 @@ middle_of (const unsigned (&rank)[3][3])
   return middle_of (low, middle_of (rank[1][0], rank[1][1], rank[1][2]), high);
 }
 
-/* With ranks sorted as well, only a few values can be the middle one: those
- * that do not have 13 other values above, or 13 below, for certain. They lie on
- * three diagonals; of the lower one only the highest, of the upper one only the
- * lowest is not ruled out by the others. */
+/* The median of 5 x 5 values, after sorted columns' ranks are sorted, too.
+ * Values that are known to have 13 others above, or below, cannot be the
+ * median. Those that remain are on three diagonals. Of the lower one only the
+ * highest value can be the median, of the upper one only the lowest.
+ * (cpu/median_rows_cpu.h has the proof.) */
 static __device__ __forceinline__ unsigned
 middle_of (unsigned (&rank)[5][5])
 {

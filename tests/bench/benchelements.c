@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "benchsource.h"
+#include "benchelements.h"
 
-#include <gst/video/video.h>
+#include <gst/base/gstbasesink.h>
+#include <gst/base/gstpushsrc.h>
+
+#include "gst/cudapreproc.h"
+
+/* The source costs nothing: it takes buffers from the pool that downstream
+ * proposes and fills each only once. Properties: caps; pageable, for frames in
+ * ordinary memory; recycled, how many take turns at least; and GstBaseSrc's
+ * num-buffers. */
 
 #define BENCH_TYPE_SOURCE (bench_source_get_type ())
 G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
@@ -23,7 +31,7 @@ enum {
   PROP_RECYCLED
 };
 
-static GstStaticPadTemplate template = GST_STATIC_PAD_TEMPLATE (
+static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
 
 static GstCaps *
@@ -57,13 +65,9 @@ bench_source_fill (GstPushSrc *source, GstBuffer *buffer)
     filled = g_quark_from_static_string ("bench-source-filled");
   if (gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (memory), filled) ==
       NULL) {
-    guint32 state = (guint32) self->frame + 1;
     if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE))
       return GST_FLOW_ERROR;
-    for (gsize i = 0; i < map.size; i++) {
-      state = state * 1664525u + 1013904223u;
-      map.data[i] = (guint8) (state >> 24);
-    }
+    bench_fill (map.data, map.size, (guint) self->frame);
     gst_buffer_unmap (buffer, &map);
     gst_mini_object_set_qdata (
         GST_MINI_OBJECT_CAST (memory), filled, memory, NULL);
@@ -158,7 +162,7 @@ bench_source_class_init (BenchSourceClass *klass)
   g_object_class_install_property (object_class, PROP_RECYCLED,
       g_param_spec_uint ("recycled", "recycled", "Frames taking turns", 0,
           G_MAXUINT, 0, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
-  gst_element_class_add_static_pad_template (element_class, &template);
+  gst_element_class_add_static_pad_template (element_class, &source_template);
   gst_element_class_set_static_metadata (element_class, "Benchmark source",
       "Source/Video", "Recycles prefilled buffers", "The cudapreproc authors");
   GST_BASE_SRC_CLASS (klass)->get_caps = bench_source_get_caps;
@@ -174,8 +178,95 @@ bench_source_init (BenchSource *self)
   (void) self;
 }
 
+/* The sink hands every buffer to a function, on the streaming thread: what
+ * fakesink does for its handoff signal, which takes as long as a frame's way
+ * through the element. */
+
+#define BENCH_TYPE_SINK (bench_sink_get_type ())
+G_DECLARE_FINAL_TYPE (BenchSink, bench_sink, BENCH, SINK, GstBaseSink)
+
+struct _BenchSink {
+  GstBaseSink parent;
+  BenchSinkRender render;
+  gpointer data;
+};
+
+G_DEFINE_TYPE (BenchSink, bench_sink, GST_TYPE_BASE_SINK)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+static GstFlowReturn
+bench_sink_render (GstBaseSink *sink, GstBuffer *buffer)
+{
+  BenchSink *self = BENCH_SINK (sink);
+
+  self->render (buffer, self->data);
+  return GST_FLOW_OK;
+}
+
+static void
+bench_sink_class_init (BenchSinkClass *klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_set_static_metadata (element_class, "Benchmark sink",
+      "Sink", "Hands buffers to a function", "The cudapreproc authors");
+  GST_BASE_SINK_CLASS (klass)->render = bench_sink_render;
+}
+
+static void
+bench_sink_init (BenchSink *self)
+{
+  gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
+  gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
+}
+
 void
-bench_source_register (void)
+bench_register_elements (void)
 {
   gst_element_register (NULL, "benchsource", GST_RANK_NONE, BENCH_TYPE_SOURCE);
+  gst_element_register (NULL, "benchsink", GST_RANK_NONE, BENCH_TYPE_SINK);
+  gst_element_register (
+      NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+}
+
+GstElement *
+bench_make_pipeline (const BenchJob *job, gint frames, const gchar *properties,
+    BenchSinkRender render, gpointer data)
+{
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  g_autofree gchar *launch = g_strdup_printf (
+      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! %s%s "
+      "benchsink name=sink",
+      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
+      properties != NULL ? "cudapreproc name=preproc " : "",
+      properties != NULL ? properties : "");
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+
+  bench_require (pipeline != NULL, launch, NULL);
+  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_object_set (source, "caps", caps, NULL);
+  BENCH_SINK (sink)->render = render;
+  BENCH_SINK (sink)->data = data;
+  gst_object_unref (source);
+  gst_object_unref (sink);
+  return pipeline;
+}
+
+void
+bench_wait_for_end (GstElement *pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  bench_require (error == NULL, error != NULL ? error->message : "", NULL);
+  gst_message_unref (message);
+  gst_object_unref (bus);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A frame's buffer, mapped: GstVideoMeta and GstVideoCropMeta -> the engine's view
+ * of the planes, checked against what the plan reads.
+ */
+#ifndef GST_PP_INPUT_H
+#define GST_PP_INPUT_H
+
+#include <gst/video/video.h>
+
+#include "kernels/preproc.h"
+
+G_BEGIN_DECLS
+
+/* One frame, mapped for reading. */
+typedef struct {
+  GstVideoFrame frame;
+  GstBuffer *buffer; /* owned; NULL: nothing is mapped */
+  pp_view view;
+  gint width, height; /* of the stored frame, which crop meta cuts */
+  pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
+} GstPpInput;
+
+/* Maps buffer and takes over the caller's reference to it, also on failure. On
+ * FALSE, nothing stays mapped and *reason says why; free it. Unmapped by
+ * gst_pp_input_clear, from any thread. */
+gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
+    GstBuffer *buffer, gchar **reason);
+void gst_pp_input_clear (GstPpInput *input);
+
+/* Whether the mapped planes have all the bytes that plan reads. On FALSE,
+ * *reason names the plane and both sizes; free it. */
+gboolean gst_pp_input_check (
+    const GstPpInput *input, const pp_plan *plan, gchar **reason);
+
+/* The memory that plane's first byte lies in; transfer none. */
+GstMemory *gst_pp_input_peek_memory (const GstPpInput *input, guint plane);
+
+G_END_DECLS
+
+#endif
