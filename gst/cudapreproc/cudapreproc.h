@@ -21,13 +21,29 @@ G_BEGIN_DECLS
 
 /* pictures */
 
-/* The name of the GstCustomMeta that each picture of a tensor has. Its fields:
- *   int     width, height                      of the tensor, pixels
- *   int     src-x, src-y, src-width, src-height   the picture in the frame
- *   int     dst-x, dst-y, dst-width, dst-height   the same in the tensor, larger
- *                                              than it where it was cropped
- *   double  m0...m5                            from the tensor to the frame
- *   and those of GstCudaPreprocPicture that follow its matrix. */
+/* The GstCustomMeta on every tensor, one for each picture in it, in the order of
+ * index. No field is ever missing, and no string is NULL. The fields and their
+ * meaning are stable; later versions may add some.
+ *
+ *   width, height          gint     of the tensor, pixels
+ *   src-x, src-y,          gint     the picture's rectangle in the frame
+ *   src-width, src-height
+ *   dst-x, dst-y,          gint     the same rectangle in the tensor; larger than
+ *   dst-width, dst-height           the tensor where the picture was cropped
+ *   m0 ... m5              gdouble  the tensor's point (x, y) is the frame's
+ *                                   (m0 x + m1 y + m2, m3 x + m4 y + m5). Both
+ *                                   count pixel edges: pixel i covers [i, i + 1)
+ *   index                  gint     which picture of the tensor it is, from 0
+ *   pts, duration          guint64  of its frame, nanoseconds; G_MAXUINT64: none
+ *   offset                 guint64  of its frame; G_MAXUINT64: none
+ *   pad                    string   the pad that its frame came from where there
+ *                                   are several, else ""
+ *   region, regions        gint     which of the frame's regions it is, from 0, and
+ *                                   how many there are; -1 and 0 for a whole frame
+ *   region-id,             gint     of the GstVideoRegionOfInterestMeta; -1 for a
+ *   region-parent                   whole frame
+ *   region-type            string   the same; "" for a whole frame
+ */
 #define GST_CUDA_PREPROC_META_NAME "GstCudaPreprocMeta"
 
 /**
@@ -45,11 +61,11 @@ G_BEGIN_DECLS
  * @offset: the frame's number or GST_BUFFER_OFFSET_NONE; default: the buffer's
  * @pad: name of the pad that the frame came from where there are several,
  *   else ""; default ""
- * @regions: how many regions of the frame became pictures; 0: the picture is the
- *   whole frame, and the following fields mean nothing; default 0
- * @region: which of them this is, from 0; default 0
- * @region_id: id of the GstVideoRegionOfInterestMeta, often 0; default 0
- * @region_parent: its parent's id; default 0
+ * @region: which of the frame's regions it is, from 0; -1, the default: the
+ *   picture is the whole frame
+ * @regions: how many regions of the frame became pictures; default 0
+ * @region_id: id of the GstVideoRegionOfInterestMeta, often 0; default -1
+ * @region_parent: its parent's id; default -1
  * @region_type: its type, such as "face"; default ""
  *
  * One picture of a tensor. The tensor's coordinates are pixel edges: sample i
@@ -66,7 +82,7 @@ typedef struct {
   GstClockTime pts, duration;
   guint64 offset;
   const gchar *pad;
-  gint regions, region;
+  gint region, regions;
   gint region_id, region_parent;
   const gchar *region_type;
 } GstCudaPreprocPicture;
@@ -129,11 +145,11 @@ gst_cuda_preproc_private_read (
   picture->offset =
       GST_CUDA_PREPROC_INTEGER (guint64, "offset", GST_BUFFER_OFFSET (buffer));
   picture->pad = gst_cuda_preproc_private_string (s, "pad");
+  picture->region = GST_CUDA_PREPROC_INTEGER (gint, "region", -1);
   picture->regions = GST_CUDA_PREPROC_INTEGER (gint, "regions", 0);
-  picture->region = GST_CUDA_PREPROC_INTEGER (gint, "region", 0);
-  picture->region_id = GST_CUDA_PREPROC_INTEGER (gint, "id", 0);
-  picture->region_parent = GST_CUDA_PREPROC_INTEGER (gint, "parent", 0);
-  picture->region_type = gst_cuda_preproc_private_string (s, "type");
+  picture->region_id = GST_CUDA_PREPROC_INTEGER (gint, "region-id", -1);
+  picture->region_parent = GST_CUDA_PREPROC_INTEGER (gint, "region-parent", -1);
+  picture->region_type = gst_cuda_preproc_private_string (s, "region-type");
 #undef GST_CUDA_PREPROC_INTEGER
 }
 
@@ -161,8 +177,8 @@ gst_cuda_preproc_buffer_next_picture (
 {
   const GstMetaInfo *info = gst_meta_get_info (GST_CUDA_PREPROC_META_NAME);
 
-  /* Registered with the plugin: without it no buffer has one. */
-  if (info == NULL)
+  /* Registered with the plugin, unless another took the name for its own. */
+  if (info == NULL || !gst_meta_info_is_custom (info))
     return FALSE;
   GstMeta *meta = gst_buffer_iterate_meta_filtered (buffer, state, info->api);
   if (meta == NULL)

@@ -112,6 +112,7 @@ custom_meta_get_structure p p
 memory_map b ppi
 memory_unmap - pp
 meta_get_info p t
+meta_info_is_custom b p
 mini_object_ref p p
 mini_object_unref - p
 sample_get_buffer p p
@@ -299,11 +300,12 @@ def _read_picture(library: Any, structure: int, buffer: _Buffer) -> Picture:
         return tuple(integer(prefix + side) for side in
                      (b"-x", b"-y", b"-width", b"-height"))
 
-    count = integer(b"regions")
     region = None
-    if count > 0:
-        region = Region(integer(b"id"), library.string(structure, b"type"),
-                        integer(b"parent"), integer(b"region"), count)
+    if integer(b"region", -1) >= 0:
+        region = Region(integer(b"region-id", -1),
+                        library.string(structure, b"region-type"),
+                        integer(b"region-parent", -1), integer(b"region"),
+                        integer(b"regions"))
     return Picture(
         index=integer(b"index"),
         pts=_known(integer(b"pts", buffer.pts)),
@@ -432,7 +434,8 @@ class Tensor:
         """The pictures in it, in the order of their index. Does not wait."""
         library = _get_library()
         info = library.meta_get_info(_META)
-        if not info:
+        # Another plugin may have taken the name for a meta of its own.
+        if not info or not library.meta_info_is_custom(info):
             return ()
         api = _MetaInfo.from_address(info).api
         found = []

@@ -62,7 +62,10 @@ GST_START_TEST (test_picture_of_tensor) {
   fail_unless_equals_uint64 (picture.duration, GST_SECOND / 30);
   fail_unless_equals_uint64 (picture.offset, 150);
   fail_unless_equals_string (picture.pad, "");
+  fail_unless_equals_int (picture.region, -1);
   fail_unless_equals_int (picture.regions, 0);
+  fail_unless_equals_int (picture.region_id, -1);
+  fail_unless_equals_string (picture.region_type, "");
 
   /* The picture's edges are those of the frame, padding lies outside. */
   gst_cuda_preproc_picture_map_point (&picture, 0, 140, &x, &y);
@@ -109,11 +112,13 @@ GST_START_TEST (test_pictures_in_order) {
   add_picture (buffer,
       "index=(int)0, pts=(guint64)18446744073709551615, "
       "duration=(guint64)7, offset=(guint64)8, pad=sink_3, "
-      "regions=0, region=0, id=0, parent=0, type=(string)\"\"");
+      "region=-1, regions=0, region-id=-1, region-parent=-1, "
+      "region-type=(string)\"\"");
   add_picture (buffer,
       "index=(uint)1, pts=(gint64)20, duration=(uint)30, "
-      "offset=(int)9, pad=(string)\"\", regions=2, region=1, id=-4, "
-      "parent=(uint)5, type=face, m0=2.0, m4=3.0, m5=1.5");
+      "offset=(int)9, pad=(string)\"\", region=1, regions=2, "
+      "region-id=-4, region-parent=(uint)5, region-type=face, "
+      "m0=2.0, m4=3.0, m5=1.5");
   GstBuffer *copy = gst_buffer_copy (buffer);
   gst_buffer_unref (buffer);
   fail_unless_equals_int (count_pictures (copy), 2);
@@ -156,7 +161,7 @@ GST_START_TEST (test_pictures_that_are_missing) {
   GST_BUFFER_PTS (buffer) = 11;
   GST_BUFFER_DURATION (buffer) = 12;
   GST_BUFFER_OFFSET (buffer) = 13;
-  add_picture (buffer, "index=none, pts=1.5, id=(string)7");
+  add_picture (buffer, "index=none, pts=1.5, region-id=(string)7");
   memset (&picture, 0xa5, sizeof picture);
   fail_unless (gst_cuda_preproc_buffer_next_picture (buffer, &state, &picture));
   fail_unless_equals_int (picture.width, 0);
@@ -170,9 +175,9 @@ GST_START_TEST (test_pictures_that_are_missing) {
   fail_unless_equals_uint64 (picture.offset, 13);
   fail_unless_equals_string (picture.pad, "");
   fail_unless_equals_int (picture.regions, 0);
-  fail_unless_equals_int (picture.region, 0);
-  fail_unless_equals_int (picture.region_id, 0);
-  fail_unless_equals_int (picture.region_parent, 0);
+  fail_unless_equals_int (picture.region, -1);
+  fail_unless_equals_int (picture.region_id, -1);
+  fail_unless_equals_int (picture.region_parent, -1);
   fail_unless_equals_string (picture.region_type, "");
   gst_buffer_unref (buffer);
   test_harness_end (&h);

@@ -327,8 +327,9 @@ class Pictures(unittest.TestCase):
         add_meta(buffer, "index=(int)0")
         add_meta(buffer, "index=(int)1, pts=(guint64)18446744073709551615, "
                  "duration=(guint64)7, offset=(guint64)9, pad=(string)sink_3, "
-                 "regions=(int)2, region=(int)1, id=(int)-4, parent=(int)5, "
-                 "type=(string)face, width=(int)8, src-x=(int)-1, m2=(double)3")
+                 "regions=(int)2, region=(int)1, region-id=(int)-4, "
+                 "region-parent=(int)5, "
+                 "region-type=(string)face, width=(int)8, src-x=(int)-1, m2=(double)3")
         pipeline.get_by_name("source").push_buffer(buffer)
         tensor = stream.pull(20)
         numpy.testing.assert_array_equal(
