@@ -311,6 +311,7 @@ GST_END_TEST
 typedef enum {
   SHRINK,     /* 16 bytes a buffer */
   EMPTY,      /* none */
+  GROW,       /* more than a tensor has */
   LAY_OUT,    /* with a prefix; this is harmless */
   DEACTIVATE, /* no buffers any more */
   N_CHANGES
@@ -319,6 +320,7 @@ typedef enum {
 static const gchar *const change_words[] = {
   [SHRINK] = "16 bytes|192|reconfigured",
   [EMPTY] = "0 bytes|192|reconfigured",
+  [GROW] = "300 bytes|192|reconfigured",
   [LAY_OUT] = NULL,
   [DEACTIVATE] = "deactivated",
 };
@@ -327,6 +329,11 @@ G_STATIC_ASSERT (G_N_ELEMENTS (change_words) == N_CHANGES);
 static void
 change_pool (GstBufferPool *pool, Change change)
 {
+  static const guint sizes[N_CHANGES] = {
+    [SHRINK] = 16,
+    [GROW] = 300,
+    [LAY_OUT] = 192,
+  };
   GstAllocationParams params;
   GstCaps *caps;
 
@@ -335,11 +342,7 @@ change_pool (GstBufferPool *pool, Change change)
     return;
   GstStructure *config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_get_params (config, &caps, NULL, NULL, NULL);
-  gst_buffer_pool_config_set_params (config, caps,
-      change == SHRINK      ? 16
-          : change == EMPTY ? 0
-                            : 192,
-      2, 0);
+  gst_buffer_pool_config_set_params (config, caps, sizes[change], 2, 0);
   gst_allocation_params_init (&params);
   params.prefix = change == LAY_OUT ? 64 : 0;
   gst_buffer_pool_config_set_allocator (config, NULL, &params);
