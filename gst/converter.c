@@ -169,21 +169,31 @@ is_device_good (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
 }
 
 gboolean
-gst_pp_converter_open (GstPpConverter *self)
+gst_pp_converter_open (GstPpConverter *self, gboolean run)
 {
-  const GstPpDeviceConstraints constraints =
-      gst_pp_live_settings_device_constraints (&self->settings);
   gchar *reason = NULL;
 
   gst_pp_error_gate_open (&self->errors);
-  if (!gst_pp_live_settings_check (&self->settings, &reason)) {
+  if (!gst_pp_live_settings_start (&self->settings, run, &reason)) {
     gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
+
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
   if (is_device_good (self, &constraints))
     return TRUE;
   gst_pp_converter_close (self);
-  return open_device (self, &constraints);
+  if (open_device (self, &constraints))
+    return TRUE;
+  gst_pp_live_settings_stop (&self->settings);
+  return FALSE;
+}
+
+void
+gst_pp_converter_stop_running (GstPpConverter *self)
+{
+  gst_pp_live_settings_stop (&self->settings);
 }
 
 /* runs */
@@ -219,6 +229,7 @@ gst_pp_converter_start (GstPpConverter *self)
   if (self->device == NULL) /* somebody activated the pads below READY */
     return FALSE;
   self->warned = FALSE;
+  gst_pp_negotiated_forget_warnings (&self->negotiated);
   gst_pp_monitor_reset (self->monitor, self->device);
   if (!gst_pp_meta_is_registered ())
     GST_ELEMENT_WARNING (self->element, CORE, FAILED,
@@ -267,6 +278,13 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
   return gst_caps_new_empty ();
 }
 
+static void
+set_stats_interval (GstPpConverter *self)
+{
+  gst_pp_monitor_set_interval (self->monitor,
+      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+}
+
 /* What is to be converted into what. */
 static gboolean
 read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
@@ -284,6 +302,8 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
             "Caps cannot be read as frames of video/x-raw: %s", text));
     return FALSE;
   }
+  gst_pp_video_info_override_colorimetry (
+      &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&negotiated->settings);
   if (!gst_pp_tensor_from_caps (
@@ -291,6 +311,13 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
     gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION, reason);
     return FALSE;
   }
+  if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,
+          &negotiated->tensor, &negotiated->settings, &self->settings_serial,
+          &reason)) {
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+    return FALSE;
+  }
+  set_stats_interval (self);
   return TRUE;
 }
 
@@ -329,11 +356,15 @@ gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (gst_pp_live_settings_refresh (
-          &self->settings, &negotiated->settings, &self->settings_serial))
+  const GstPpDifference difference = gst_pp_live_settings_refresh (
+      &self->settings, &negotiated->settings, &self->settings_serial);
+  if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (negotiated);
+  if (difference != GST_PP_SAME)
+    set_stats_interval (self);
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
+  gst_pp_negotiated_warn_crop (negotiated, self->element);
   if (frame == NULL)
     gst_pp_converter_post_reason (self, fault, reason);
   return frame;

@@ -62,10 +62,13 @@ void gst_pp_converter_post_reason (
     GstPpConverter *self, GstPpFault fault, gchar *reason);
 void gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error);
 
-/* Before the pads open, in NULL->READY and READY->PAUSED: judges the settings, and
- * opens the device unless the one that is there will do. Data may come before
- * start. FALSE after posting why. */
-gboolean gst_pp_converter_open (GstPpConverter *self);
+/* Before the pads open, in NULL->READY and, with run, READY->PAUSED: judges the
+ * settings, and opens the device unless the one that is there will do. Data may
+ * come before start. FALSE after posting why. */
+gboolean gst_pp_converter_open (GstPpConverter *self, gboolean run);
+/* After PAUSED->READY, and READY->PAUSED where it failed: settings are stored and
+ * not judged again. */
+void gst_pp_converter_stop_running (GstPpConverter *self);
 void gst_pp_converter_close (GstPpConverter *self);
 /* Begins and ends a run of frames. start is FALSE after posting why. */
 gboolean gst_pp_converter_start (GstPpConverter *self);

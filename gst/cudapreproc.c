@@ -282,6 +282,8 @@ gst_cuda_preproc_submit_input_buffer (
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)
              ->submit_input_buffer (trans, is_discont, input);
   self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (self->dropped)
+    gst_pp_monitor_add_dropped (self->converter.monitor);
   self->at_once = self->dropped || is_discont || !outputs->started;
   if (self->dropped) /* generate_output tells it after what is held */
     return GST_FLOW_OK;
@@ -479,7 +481,8 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   /* The device is there before the pads open: data may come before start. */
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    if (!gst_pp_converter_open (&self->converter))
+    if (!gst_pp_converter_open (
+            &self->converter, transition == GST_STATE_CHANGE_READY_TO_PAUSED))
       return GST_STATE_CHANGE_FAILURE;
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
     gst_pp_monitor_restart (self->converter.monitor);
@@ -488,6 +491,10 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
+          result == GST_STATE_CHANGE_FAILURE))
+    gst_pp_converter_stop_running (&self->converter);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
       (transition == GST_STATE_CHANGE_NULL_TO_READY &&
           result == GST_STATE_CHANGE_FAILURE))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What makes an error.
+ * Error constructors, used by all of kernels/; declared in engine/backend.h.
  */
 #include "engine/backend.h"
 
@@ -26,7 +26,7 @@ pp_fail (pp_error *error, pp_status status, const char *format, ...)
   return status;
 }
 
-/* Without stdio, which would allocate. */
+/* Bytes; 0 where it is not known. Not with stdio, which would allocate. */
 static size_t
 available_memory (void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * When frames may be held back, and what that adds to the latency.
+ * How many frames are held back, and what that adds to the latency.
  */
 #ifndef GST_PP_LATENCY_H
 #define GST_PP_LATENCY_H
@@ -9,21 +9,25 @@
 
 G_BEGIN_DECLS
 
-/* How many frames to hold back: as many as the user wants (from 0), else as
- * many as are useful where frames come as fast as they are taken, else none.
- * They do where the framerate is known and what comes to the pad is stored
- * somewhere: not live, and seekable. A camera's or an application's frame may be
- * waited for before the next one comes. */
+/* The longest latency: 292 years. Other elements can add theirs to it. */
+#define GST_PP_MAX_LATENCY ((GstClockTime) G_MAXINT64)
+
+/* How many frames to hold back: wish, if it is not negative. Otherwise useful
+ * frames if the framerate is known and what arrives at the pad is stored
+ * somewhere, which is to say not live, and seekable. Otherwise none: a camera's
+ * or an application's next frame may come only after this one's tensor. */
 guint gst_pp_choose_depth (
     gint wish, gint useful, gint framerate, GstPad *sink);
 
-/* How long depth frames take to come; 0 without a framerate. */
+/* The duration of depth frames, at most GST_PP_MAX_LATENCY; 0 without a
+ * framerate. */
 GstClockTime gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d);
-/* The same where only the time between frames is known, rounded up, so that
- * whoever follows it does not change the latency all the time. */
+/* The same for a time between frames, at most GST_PP_MAX_LATENCY. The time is
+ * rounded up to 10 ms, so that jitter does not change the latency. */
 GstClockTime gst_pp_latency_of_interval (guint depth, GstClockTime interval);
 
-/* Adds to an answered LATENCY query. */
+/* Adds latency to both ends of an answered LATENCY query. A sum is at most
+ * GST_PP_MAX_LATENCY; what is more already, as no maximum at all, stays. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);
 
 G_END_DECLS

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "gst/caps/inputformat.h"
-#include "gst/settings/presets.h"
 
 void
 gst_pp_negotiated_init (GstPpNegotiated *negotiated)
@@ -27,72 +26,25 @@ gst_pp_negotiated_clear (GstPpNegotiated *negotiated)
 {
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_settings_clear (&negotiated->settings);
-}
-
-/* Whether an error's text names a property that the preset has set. */
-typedef struct {
-  const GstPpSettings *settings;
-  const gchar *text;
-  gboolean found;
-} Search;
-
-static void
-seek_property (gpointer data, const gchar *name, const gchar *value)
-{
-  Search *search = data;
-
-  if (gst_pp_settings_is_set (search->settings, name))
-    return;
-  for (const gchar *at = strstr (search->text, name); at != NULL;
-       at = strstr (at + 1, name)) {
-    const gchar end = at[strlen (name)];
-    const gboolean begins = at == search->text || strchr (" (", at[-1]) != NULL;
-    if (begins && !g_ascii_isalnum (end) && end != '-')
-      search->found = TRUE;
-  }
-}
-
-static void
-name_preset (
-    const GstPpNegotiated *negotiated, GstPpFault fault, gchar **reason)
-{
-  gchar *text = *reason;
-  Search search = { &negotiated->settings, text, FALSE };
-
-  if (fault == GST_PP_FAULT_SETTINGS)
-    gst_pp_preset_foreach (negotiated->settings.preset, seek_property, &search);
-  if (!search.found)
-    return;
-  *reason = gst_pp_preset_blame (negotiated->settings.preset, text);
-  g_free (text);
+  g_free (negotiated->warned_crop);
 }
 
 static pp_plan *
 make_plan (GstPpNegotiated *negotiated, gint width, gint height,
     const pp_rect *picture, GstPpFault *fault, gchar **reason)
 {
-  pp_spec spec;
   pp_format format;
-  pp_error error;
+  pp_status status;
 
   *fault = GST_PP_FAULT_VIDEO;
   if (!gst_pp_format_from_video_info (&negotiated->info, &format, reason))
     return NULL;
-  *fault = GST_PP_FAULT_SETTINGS;
-  if (!gst_pp_settings_to_spec (
-          &negotiated->settings, &negotiated->tensor, &spec, reason)) {
-    name_preset (negotiated, *fault, reason);
-    return NULL;
-  }
-
   format.width = width;
   format.height = height;
-  pp_plan *plan = pp_plan_new (&spec, &format, picture, &error);
-  if (plan == NULL) {
-    *fault = gst_pp_fault_from_status (error.status);
-    *reason = g_strdup (error.text);
-    name_preset (negotiated, *fault, reason);
-  }
+  pp_plan *plan = gst_pp_settings_make_plan (&negotiated->settings,
+      &negotiated->tensor, &format, picture, &status, reason);
+  if (plan == NULL)
+    *fault = gst_pp_fault_from_status (status);
   return plan;
 }
 
@@ -102,9 +54,8 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
 {
   pp_rect cut = *picture;
 
-  *fault = GST_PP_FAULT_SETTINGS;
-  if (!gst_pp_settings_crop (&negotiated->settings, &cut, reason))
-    return NULL;
+  if (!gst_pp_settings_crop (&negotiated->settings, &cut))
+    negotiated->missed = *picture;
   for (guint i = 0; i < GST_PP_MAX_PLANS; i++)
     if (negotiated->entry[i].plan != NULL &&
         negotiated->entry[i].width == width &&
@@ -147,4 +98,32 @@ gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
   }
   pp_plan_unref (&whole);
   return reserved;
+}
+
+void
+gst_pp_negotiated_warn_crop (GstPpNegotiated *negotiated, GstElement *element)
+{
+  const pp_rect missed = negotiated->missed;
+  const gchar *crop = negotiated->settings.crop.text;
+
+  if (missed.width == 0)
+    return;
+  negotiated->missed.width = 0;
+  if (g_strcmp0 (negotiated->warned_crop, crop) == 0)
+    return;
+  g_free (negotiated->warned_crop);
+  negotiated->warned_crop = g_strdup (crop);
+
+  g_autofree gchar *reason =
+      gst_pp_settings_say_crop (&negotiated->settings, &missed);
+  GST_ELEMENT_WARNING (element, LIBRARY, SETTINGS,
+      ("%s: such pictures are converted whole", reason),
+      ("Set a crop that lies in the frame, or none."));
+}
+
+void
+gst_pp_negotiated_forget_warnings (GstPpNegotiated *negotiated)
+{
+  negotiated->missed.width = 0;
+  g_clear_pointer (&negotiated->warned_crop, g_free);
 }

@@ -30,6 +30,9 @@ typedef struct {
     pp_rect picture;    /* in it, the crop property applied */
   } entry[GST_PP_MAX_PLANS];
   guint next;
+  /* of the crop property */
+  pp_rect missed;     /* a picture of which it has no pixel; width 0: none */
+  gchar *warned_crop; /* the value that a warning was about; owned */
 } GstPpNegotiated;
 
 void gst_pp_negotiated_init (GstPpNegotiated *negotiated);
@@ -44,6 +47,14 @@ void gst_pp_negotiated_clear (GstPpNegotiated *negotiated);
  * freed. */
 pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
     gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason);
+
+/* Posts one warning for each value of the crop property that has no pixel of a
+ * picture since the last call: such pictures are converted whole. Call it after
+ * gst_pp_negotiated_find_plan. */
+void gst_pp_negotiated_warn_crop (
+    GstPpNegotiated *negotiated, GstElement *element);
+/* Forgets which values warnings were about: a new start tells them again. */
+void gst_pp_negotiated_forget_warnings (GstPpNegotiated *negotiated);
 
 /* Makes room on the device for the largest picture that the caps allow, which is
  * the whole frame, and for the one that the crop property leaves now. FALSE as

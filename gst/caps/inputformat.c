@@ -80,54 +80,74 @@ fill_colour (const GstVideoInfo *info, pp_format *format, gchar **reason)
   return TRUE;
 }
 
-/* GstVideoInfo drops a range with an unknown matrix, as decoders write it for
- * grey video, and takes an unknown range for full. Where one of the two is
- * unknown, the other holds, and it is what it is in caps without colorimetry. */
-static void
-keep_range (GstVideoInfo *info, const GstStructure *structure)
+/* What a colorimetry string says; 0, which is unknown, where it says nothing. */
+static GstVideoColorimetry
+read_colorimetry (const gchar *text)
 {
-  const gchar *text = gst_structure_get_string (structure, "colorimetry");
-  GstVideoColorimetry said;
+  GstVideoColorimetry said = { 0 };
+
+  if (text == NULL || !gst_video_colorimetry_from_string (&said, text))
+    return (GstVideoColorimetry){ 0 };
+  if (said.range > GST_VIDEO_COLOR_RANGE_16_235)
+    said.range = GST_VIDEO_COLOR_RANGE_UNKNOWN;
+  /* Y'CbCr needs a matrix; decoders write this one where a file has none. */
+  if (said.matrix == GST_VIDEO_COLOR_MATRIX_RGB)
+    said.matrix = GST_VIDEO_COLOR_MATRIX_UNKNOWN;
+  return said;
+}
+
+/* Each field counts for itself. GstVideoInfo takes all of them from the size where
+ * it does not know the matrix or cannot use it, and takes an unknown range for
+ * full. Here a field that is unknown is what it is in caps without colorimetry,
+ * and changes no other. */
+static void
+set_colorimetry (GstVideoInfo *info, const GstVideoColorimetry *said)
+{
   GstVideoInfo untagged;
 
-  if (text == NULL || !gst_video_colorimetry_from_string (&said, text) ||
-      !gst_video_info_set_format (&untagged, GST_VIDEO_INFO_FORMAT (info),
+  if (!gst_video_info_set_format (&untagged, GST_VIDEO_INFO_FORMAT (info),
           (guint) GST_VIDEO_INFO_WIDTH (info),
           (guint) GST_VIDEO_INFO_HEIGHT (info)))
     return;
-  if (said.range == GST_VIDEO_COLOR_RANGE_UNKNOWN)
-    info->colorimetry.range = untagged.colorimetry.range;
-  else if (said.matrix == GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
-      said.range <= GST_VIDEO_COLOR_RANGE_16_235)
-    info->colorimetry.range = said.range;
-}
-
-/* Whether it says what Y'CbCr is: if not, GstVideoInfo takes no notice of it. */
-static gboolean
-names_matrix (const gchar *colorimetry)
-{
-  GstVideoColorimetry said;
-
-  return colorimetry != NULL &&
-      gst_video_colorimetry_from_string (&said, colorimetry) &&
-      said.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
-      said.matrix != GST_VIDEO_COLOR_MATRIX_RGB;
+  info->colorimetry = untagged.colorimetry;
+  if (said->range != GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    info->colorimetry.range = said->range;
+  if (said->matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN &&
+      GST_VIDEO_INFO_IS_YUV (info))
+    info->colorimetry.matrix = said->matrix;
+  if (said->transfer != GST_VIDEO_TRANSFER_UNKNOWN)
+    info->colorimetry.transfer = said->transfer;
+  if (said->primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN)
+    info->colorimetry.primaries = said->primaries;
 }
 
 /* A site that caps name holds; GStreamer 1.22 drops it where they have no
- * colorimetry. One that they do not name beside colorimetry is unknown; newer
+ * colorimetry. One that they do not name beside a matrix is unknown; newer
  * versions make one up there. Without either, all decide by the size. */
 static void
-keep_site (GstVideoInfo *info, const GstStructure *structure)
+set_site (GstVideoInfo *info, const GstStructure *structure,
+    const GstVideoColorimetry *said)
 {
   const gchar *text = gst_structure_get_string (structure, "chroma-site");
-  const GstVideoChromaSite said = text != NULL
+  const GstVideoChromaSite site = text != NULL
       ? gst_video_chroma_site_from_string (text)
       : GST_VIDEO_CHROMA_SITE_UNKNOWN;
 
-  if (said != GST_VIDEO_CHROMA_SITE_UNKNOWN ||
-      names_matrix (gst_structure_get_string (structure, "colorimetry")))
-    info->chroma_site = said;
+  if (site != GST_VIDEO_CHROMA_SITE_UNKNOWN ||
+      said->matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+    info->chroma_site = site;
+}
+
+/* Files and cameras have fractions of 0/1 or below: they say nothing. */
+static void
+mend_fractions (GstVideoInfo *info)
+{
+  if (info->par_n <= 0 || info->par_d <= 0)
+    info->par_n = info->par_d = 1;
+  if (info->fps_n < 0 || info->fps_d <= 0) {
+    info->fps_n = 0;
+    info->fps_d = 1;
+  }
 }
 
 gboolean
@@ -135,9 +155,30 @@ gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps)
 {
   if (!gst_video_info_from_caps (info, caps))
     return FALSE;
-  keep_range (info, gst_caps_get_structure (caps, 0));
-  keep_site (info, gst_caps_get_structure (caps, 0));
+  gst_pp_video_info_override_colorimetry (info, caps, NULL);
+  mend_fractions (info);
   return TRUE;
+}
+
+void
+gst_pp_video_info_override_colorimetry (
+    GstVideoInfo *info, const GstCaps *caps, const gchar *colorimetry)
+{
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const GstVideoColorimetry user = read_colorimetry (colorimetry);
+  GstVideoColorimetry said =
+      read_colorimetry (gst_structure_get_string (structure, "colorimetry"));
+
+  if (user.range != GST_VIDEO_COLOR_RANGE_UNKNOWN)
+    said.range = user.range;
+  if (user.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN)
+    said.matrix = user.matrix;
+  if (user.transfer != GST_VIDEO_TRANSFER_UNKNOWN)
+    said.transfer = user.transfer;
+  if (user.primaries != GST_VIDEO_COLOR_PRIMARIES_UNKNOWN)
+    said.primaries = user.primaries;
+  set_colorimetry (info, &said);
+  set_site (info, structure, &said);
 }
 
 gboolean

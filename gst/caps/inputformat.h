@@ -34,10 +34,17 @@ G_BEGIN_DECLS
   ", width = (int) [ 1, " G_STRINGIFY (                                        \
       PP_MAX_SIZE) " ], height = (int) [ 1, " G_STRINGIFY (PP_MAX_SIZE) " ]"
 
-/* As gst_video_info_from_caps, but a range that caps name holds also where they
- * name no matrix, and one that they leave unknown is as in untagged caps; and the
- * chroma site is the same with every version of GStreamer. */
+/* As gst_video_info_from_caps, but each field of the caps counts for itself: one
+ * that is unknown, or that such frames cannot have, is as if it were not there.
+ * Range, matrix, transfer and primaries are then those of untagged caps, the pixel
+ * aspect ratio is 1/1 and the framerate 0/1; and the chroma site is the same with
+ * every version of GStreamer. */
 gboolean gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps);
+/* Changes info, which was made from caps, to what it were if caps had the fields
+ * that colorimetry names, a string as in caps; NULL or empty: it names none. The
+ * chroma site depends on them where caps do not name it. */
+void gst_pp_video_info_override_colorimetry (
+    GstVideoInfo *info, const GstCaps *caps, const gchar *colorimetry);
 
 /* Fills format for the frames of info. On FALSE, *reason says which caps field
  * has which value that cannot be converted; free it. */

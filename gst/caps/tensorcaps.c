@@ -2,38 +2,31 @@
 
 #include "tensorcaps.h"
 
+#include "gst/settings/enums.h"
 #include "gst/settings/presets.h"
-
-/* NNStreamer's names. */
-static const gchar *const type_names[] = {
-  [PP_TYPE_FLOAT32] = "float32",
-  [PP_TYPE_FLOAT16] = "float16",
-  [PP_TYPE_UINT8] = "uint8",
-  [PP_TYPE_INT8] = "int8",
-};
-
-static const gchar *const channels_names[] = {
-  [PP_CHANNELS_RGB] = "rgb",
-  [PP_CHANNELS_BGR] = "bgr",
-  [PP_CHANNELS_GRAY] = "gray",
-};
 
 /* NNStreamer's limit of dimensions a tensor. */
 #define MAX_RANK 16
 
 /* Where width, height and channels are in the dimensions, innermost first. */
 static const struct {
-  const gchar *name;
   gint width, height, channels;
 } layouts[] = {
-  [PP_LAYOUT_NCHW] = { "nchw", 0, 1, 2 },
-  [PP_LAYOUT_NHWC] = { "nhwc", 1, 2, 0 },
+  [PP_LAYOUT_NCHW] = { 0, 1, 2 },
+  [PP_LAYOUT_NHWC] = { 1, 2, 0 },
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (layouts) == PP_N_LAYOUTS);
 
-const gchar *
-gst_pp_type_name (pp_type type)
+static const gchar *
+type_name (gint type)
 {
-  return type_names[type];
+  return gst_pp_enum_nick (gst_pp_types, type);
+}
+
+static const gchar *
+layout_name (gint layout)
+{
+  return gst_pp_enum_nick (gst_pp_layouts, layout);
 }
 
 static gboolean
@@ -136,8 +129,8 @@ has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
 static gchar *
 say_channels (const GstPpTensorConstraints *constraints)
 {
-  g_autofree gchar *text = g_strdup_printf (
-      "channels=%s is set", channels_names[constraints->channels]);
+  g_autofree gchar *text = g_strdup_printf ("channels=%s is set",
+      gst_pp_enum_nick (gst_pp_channels, constraints->channels));
 
   return gst_pp_preset_blame (constraints->preset, text);
 }
@@ -164,14 +157,17 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
 
   g_clear_pointer (reason, g_free);
   if (!has_channels (layout, dimensions))
-    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT
-                               " channels as %s, not 1 or 3",
-        channels, layouts[layout].name);
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " with %" G_GINT64_FORMAT
+                               " channels as %s, and channels must be 1 or 3",
+        width, height, channels, layout_name ((gint) layout));
   else if (width > PP_MAX_SIZE || height > PP_MAX_SIZE)
-    *reason = g_strdup_printf ("that is larger than %d", PP_MAX_SIZE);
+    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                               " as %s, and sizes must be at most %d",
+        width, height, layout_name ((gint) layout), PP_MAX_SIZE);
   else if (constraints->layout >= 0 && constraints->layout != (gint) layout)
     *reason =
-        g_strdup_printf ("layout=%s is set", layouts[constraints->layout].name);
+        g_strdup_printf ("layout=%s is set", layout_name (constraints->layout));
   else if (constraints->width > 0 && constraints->width != width)
     *reason = g_strdup_printf ("width=%d is set", constraints->width);
   else if (constraints->height > 0 && constraints->height != height)
@@ -189,6 +185,39 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   return TRUE;
 }
 
+/* What whoever wrote the dimensions meant, if nothing is possible: the layout that
+ * gives a possible number of channels, else the smaller one. */
+static pp_layout
+guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
+{
+  pp_layout guess = preferred;
+
+  for (pp_layout layout = 0; layout < PP_N_LAYOUTS; layout++)
+    if (!has_channels (guess, dimensions) &&
+        (has_channels (layout, dimensions) ||
+            dimensions[layouts[layout].channels] <
+                dimensions[layouts[guess].channels]))
+      guess = layout;
+  return guess;
+}
+
+/* NULL: the dimensions are those of one tensor. */
+static gchar *
+say_batch (const gint64 dimensions[MAX_RANK], pp_layout layout)
+{
+  for (gint i = 3; i < MAX_RANK; i++)
+    if (dimensions[i] != 1)
+      return g_strdup_printf (
+          "that is a batch of %" G_GINT64_FORMAT
+          " pictures of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+          " with %" G_GINT64_FORMAT
+          " channels as %s, and only a batch of 1 is possible",
+          dimensions[i], dimensions[layouts[layout].width],
+          dimensions[layouts[layout].height],
+          dimensions[layouts[layout].channels], layout_name ((gint) layout));
+  return NULL;
+}
+
 static gboolean
 read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
     GstPpTensor *tensor, gchar **reason)
@@ -196,29 +225,27 @@ read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
   const pp_layout first = constraints->layout >= 0
       ? (pp_layout) constraints->layout
       : PP_LAYOUT_NCHW;
-  const pp_layout second =
-      first == PP_LAYOUT_NCHW ? PP_LAYOUT_NHWC : PP_LAYOUT_NCHW;
   gint64 dimensions[MAX_RANK];
-  gchar *why = NULL, *why_second = NULL;
-  gboolean read = FALSE;
+  gchar *why[PP_N_LAYOUTS] = { NULL };
 
-  if (!parse_dimensions (text, dimensions))
-    why = g_strdup ("that is not a list of sizes");
-  for (gint i = 3; i < MAX_RANK && why == NULL; i++)
-    if (dimensions[i] != 1)
-      why = g_strdup_printf ("only a batch of 1 is possible");
-  if (why == NULL)
-    read = read_as (first, dimensions, constraints, tensor, &why) ||
-        read_as (second, dimensions, constraints, tensor, &why_second);
-  /* Of two readings that fail, the one that could have been meant. */
+  if (!parse_dimensions (text, dimensions)) {
+    *reason = g_strdup_printf (
+        "dimensions=%s, but that is not a list of sizes", text);
+    return FALSE;
+  }
+
+  const pp_layout guess = guess_layout (dimensions, first);
+  gboolean read = FALSE;
+  why[guess] = say_batch (dimensions, guess);
+  if (why[guess] == NULL) {
+    read = read_as (first, dimensions, constraints, tensor, &why[first]);
+    for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++)
+      read = read_as (layout, dimensions, constraints, tensor, &why[layout]);
+  }
   if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text,
-        why_second != NULL && !has_channels (first, dimensions) &&
-                has_channels (second, dimensions)
-            ? why_second
-            : why);
-  g_free (why);
-  g_free (why_second);
+    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why[guess]);
+  for (guint i = 0; i < PP_N_LAYOUTS; i++)
+    g_free (why[i]);
   return read;
 }
 
@@ -226,19 +253,20 @@ static gboolean
 read_type (const gchar *text, const GstPpTensorConstraints *constraints,
     GstPpTensor *tensor, gchar **reason)
 {
-  for (gint type = 0; type < (gint) G_N_ELEMENTS (type_names); type++) {
-    if (g_strcmp0 (text, type_names[type]) != 0)
-      continue;
-    if (constraints->type >= 0 && constraints->type != type) {
-      *reason = g_strdup_printf (
-          "types=%s, but type=%s is set", text, type_names[constraints->type]);
-      return FALSE;
-    }
-    tensor->type = (pp_type) type;
-    return TRUE;
+  gint type = GST_PP_AUTO;
+
+  if (!gst_pp_enum_from_nick (gst_pp_types, text, &type) ||
+      type == GST_PP_AUTO) {
+    *reason = g_strdup_printf ("types=%s is not possible", text);
+    return FALSE;
   }
-  *reason = g_strdup_printf ("types=%s is not possible", text);
-  return FALSE;
+  if (constraints->type >= 0 && constraints->type != type) {
+    *reason = g_strdup_printf (
+        "types=%s, but type=%s is set", text, type_name (constraints->type));
+    return FALSE;
+  }
+  tensor->type = (pp_type) type;
+  return TRUE;
 }
 
 typedef gboolean (*ReadFunc) (const gchar *text,
@@ -338,8 +366,9 @@ fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
   gint fps_n = 0, fps_d = 1;
 
   gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d);
-  gst_structure_set (chosen, "types", G_TYPE_STRING, type_names[tensor->type],
-      "dimensions", G_TYPE_STRING, dimensions, NULL);
+  gst_structure_set (chosen, "types", G_TYPE_STRING,
+      type_name ((gint) tensor->type), "dimensions", G_TYPE_STRING, dimensions,
+      NULL);
   gst_structure_fixate_field_nearest_fraction (
       chosen, "framerate", fps_n, fps_d);
   GstCaps *caps = gst_caps_new_full (chosen, NULL);

@@ -56,8 +56,6 @@ gboolean gst_pp_tensor_from_caps (const GstCaps *caps,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     gchar **reason);
 
-const gchar *gst_pp_type_name (pp_type type);
-
 G_END_DECLS
 
 #endif

@@ -33,7 +33,7 @@ static const struct {
       "Use smaller frames, fewer streams or fewer elements." },
   [GST_PP_FAULT_DEVICE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
       "Set the pipeline to READY and start it again, which opens the device "
-      "anew. Other elements on other devices go on." },
+      "anew." },
   [GST_PP_FAULT_FORK] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
       "Start pipelines after the fork, in the process that runs them, or call "
       "exec in the child." },

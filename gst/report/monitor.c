@@ -9,6 +9,7 @@ struct _GstPpMonitor {
   GstElement *element; /* not a reference */
   GstPpForkLock lock;  /* guards the rest */
   gboolean streams_decided;
+  GstClockTime interval; /* from message to message; 0: none are wanted */
   GstPpStats stats;
   GstPpTimeline *timeline; /* NULL: none is wanted */
 };
@@ -54,8 +55,47 @@ gst_pp_monitor_set_timeline (
   return timeline != NULL;
 }
 
+void
+gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval)
+{
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  /* Before that nobody counted intervals. */
+  if (monitor->interval == 0)
+    gst_pp_stats_begin_interval (&monitor->stats);
+  monitor->interval = interval;
+  g_rec_mutex_unlock (mutex);
+}
+
+void
+gst_pp_monitor_add_dropped (GstPpMonitor *monitor)
+{
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  gst_pp_stats_add_dropped (&monitor->stats);
+  g_rec_mutex_unlock (mutex);
+}
+
+/* A copy of the statistics when an interval is over, whose next one begins; else
+ * NULL. With the lock. */
+static GstPpStats *
+end_interval (GstPpMonitor *monitor)
+{
+  if (monitor->interval == 0 || monitor->stats.duration < monitor->interval)
+    return NULL;
+  GstPpStats *stats = g_memdup2 (&monitor->stats, sizeof monitor->stats);
+  gst_pp_stats_begin_interval (&monitor->stats);
+  return stats;
+}
+
 static void
-log_frame (GstElement *element, const pp_job_info *info, gdouble latency)
+post_interval (GstElement *element, const GstPpStats *stats)
+{
+  gst_element_post_message (element,
+      gst_message_new_element (
+          GST_OBJECT (element), gst_pp_stats_interval_to_structure (stats)));
+}
+
+static void
+log_frame (GstElement *element, const pp_job_info *info, GstClockTime latency)
 {
   const pp_times *times = &info->times;
 
@@ -64,25 +104,28 @@ log_frame (GstElement *element, const pp_job_info *info, gdouble latency)
       " is done, %.1f us after it was submitted: upload %.1f us, kernel %.1f "
       "us, download %.1f us on stream %d; bytes up %" G_GSIZE_FORMAT
       ", down %" G_GSIZE_FORMAT ", staged %" G_GSIZE_FORMAT,
-      info->sequence, latency, times->uploaded - times->start,
-      times->computed - times->uploaded, times->done - times->computed,
-      info->stream, info->bytes_up, info->bytes_down, info->bytes_staged);
+      info->sequence, (gdouble) latency / (gdouble) GST_USECOND,
+      times->uploaded - times->start, times->computed - times->uploaded,
+      times->done - times->computed, info->stream, info->bytes_up,
+      info->bytes_down, info->bytes_staged);
 }
 
 void
 gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
     GstClockTime submitted, const GstPpSpent *spent)
 {
-  const gdouble latency =
-      (gdouble) (gst_util_get_timestamp () - submitted) / (gdouble) GST_USECOND;
+  const GstClockTime ended = gst_util_get_timestamp ();
+  /* The engine measures the stages of every job. */
+  const gboolean timed = TRUE;
 
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  gst_pp_stats_add (&monitor->stats, info, spent, latency);
+  gst_pp_stats_add (&monitor->stats, info, timed, spent, submitted, ended);
   const gboolean decided_now =
       info->streams_decided && !monitor->streams_decided;
   monitor->streams_decided = info->streams_decided;
-  if (monitor->timeline != NULL)
+  if (monitor->timeline != NULL && timed)
     gst_pp_timeline_add (monitor->timeline, info);
+  g_autofree GstPpStats *interval = end_interval (monitor);
   g_rec_mutex_unlock (mutex);
 
   if (decided_now)
@@ -90,7 +133,9 @@ gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
         "%d streams are used from frame %" G_GUINT64_FORMAT
         " on, chosen by the stage times of the frames before",
         info->streams_in_use, info->sequence);
-  log_frame (monitor->element, info, latency);
+  log_frame (monitor->element, info, ended - submitted);
+  if (interval != NULL)
+    post_interval (monitor->element, interval);
 }
 
 void

@@ -25,10 +25,15 @@ void gst_pp_monitor_reset (GstPpMonitor *monitor, pp_device *device);
 /* See gst_pp_timeline_new. FALSE with *fault and *reason. */
 gboolean gst_pp_monitor_set_timeline (GstPpMonitor *monitor, const gchar *path,
     GstPpFault *fault, gchar **reason);
+/* Posts an element message each interval, with the first frame that ends after
+ * it: see gst_pp_stats_interval_to_structure. 0: none. */
+void gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval);
 /* Adds a frame whose job ended well; frames come in order. submitted: by
  * gst_util_get_timestamp; spent: before that. */
 void gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
     GstClockTime submitted, const GstPpSpent *spent);
+/* Adds a frame that was dropped because it was late. */
+void gst_pp_monitor_add_dropped (GstPpMonitor *monitor);
 /* See gst_pp_stats_restart. */
 void gst_pp_monitor_restart (GstPpMonitor *monitor);
 /* See gst_pp_timeline_write; TRUE if there is no timeline. */

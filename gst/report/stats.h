@@ -42,7 +42,7 @@ void gst_pp_thread_time_take (
 
 /* statistics of a run */
 
-/* Percentiles are those of this many last jobs. */
+/* Percentiles are those of this many last jobs, for stages of timed ones. */
 #define GST_PP_STATS_WINDOW 4096
 /* The diagnosis is that of the last jobs: at least this many, less than twice as
  * many. */
@@ -57,36 +57,60 @@ typedef enum {
   GST_PP_N_TIMES
 } GstPpTime;
 
+/* Sums over frames. Times in microseconds. Not every job's stages need be timed.
+ * One that is stands for the untimed ones before it, too: its stages count once
+ * for each. */
+typedef struct {
+  guint64 frames, dropped, bytes_up, bytes_down, bytes_staged;
+  guint64 samples;     /* timed jobs */
+  guint64 represented; /* frames until the last timed job */
+  gdouble wall;        /* of these, except while paused */
+  gdouble total[GST_PP_N_TIMES];
+} GstPpSums;
+
 /* Times in microseconds. The caller serialises. */
 typedef struct {
-  guint64 frames, bytes_up, bytes_down, bytes_staged;
-  gint streams; /* in use for the last job */
-  gdouble last_done;
-  gdouble wall; /* from the first job to the last, except while paused */
-  gdouble total[GST_PP_N_TIMES];
-  gfloat window[GST_PP_N_TIMES][GST_PP_STATS_WINDOW]; /* at frames % size */
-  gdouble stage_until[GST_PP_N_STAGES]; /* when the last job left the stage */
+  GstPpSums run;
+  gfloat window[GST_PP_N_TIMES][GST_PP_STATS_WINDOW]; /* rings */
+  gint streams;                         /* in use for the last job */
+  gdouble last_done;                    /* of timed jobs */
+  gdouble stage_until[GST_PP_N_STAGES]; /* when the last one left the stage */
+  GstPpLoad untimed;                    /* since the last timed job */
   GstPpLoad recent, before;
+  /* the interval: what came since gst_pp_stats_begin_interval */
+  GstPpSums at_begin; /* run, when it began */
+  GstPpLoad load;
+  GstClockTime duration; /* except while paused */
+  GstClockTime last_end; /* of a job; NONE: it does not count */
 } GstPpStats;
 
 /* Sets all to zero, for frames that will go through device. */
 void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
-/* Adds a job that ended well; jobs come in order. spent: before it was
- * submitted; latency: from submission until it ended. */
+/* Adds a job that ended well; jobs come in order. timed: info->times are known.
+ * spent: before it was submitted. Both clock times are gst_util_get_timestamp's.
+ */
 void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
-    const GstPpSpent *spent, gdouble latency);
+    gboolean timed, const GstPpSpent *spent, GstClockTime submitted,
+    GstClockTime ended);
+/* Adds a frame that was dropped. */
+void gst_pp_stats_add_dropped (GstPpStats *stats);
 /* The pipeline was paused: that time does not count, and the diagnosis starts
  * again. */
 void gst_pp_stats_restart (GstPpStats *stats);
+void gst_pp_stats_begin_interval (GstPpStats *stats);
 GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
 
 /* A new structure with the fields of the stats property. They are stable: later
  * versions may add fields, but keep these with their types, units and meaning.
  *
  *   frames        guint64  tensors that were computed
+ *   dropped       guint64  frames that qos=true dropped because they were late
  *   bytes-up      guint64  over the bus to the device; 0 on the CPU
  *   bytes-down    guint64  over the bus to the host; 0 on the CPU
  *   bytes-staged  guint64  copied to pinned memory first; part of bytes-up
+ *   samples       guint64  tensors whose upload, kernel and download were timed;
+ *                          their means, percentiles and overlap are estimated
+ *                          from these
  *   streams       gint     in use
  *   overlap       gdouble  sum of all stage times over the elapsed time, which
  *                          leaves out PAUSED; 1: nothing overlapped, nothing
@@ -100,9 +124,19 @@ GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
  *   latency-mean, -p50, -p95, -p99              from submission to the tensor
  *
  * Means are those of the run, percentiles (nearest rank) those of its last 4096
- * frames; all are 0 before the first frame. A run starts when the element goes
+ * frames, or samples; all are 0 before the first frame. A run starts when the element goes
  * from READY to PAUSED. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
+
+/* A new structure for the element message of stats-interval, named
+ * GST_PP_STATS_MESSAGE. It has the fields above, each for the interval alone,
+ * the bottleneck included; percentiles are those of its last 4096 frames at
+ * most. And it has, as stable as those:
+ *
+ *   duration  guint64       nanoseconds that the interval lasted, PAUSED left out
+ *   total     GstStructure  the stats property, at the interval's end */
+GstStructure *gst_pp_stats_interval_to_structure (const GstPpStats *stats);
+#define GST_PP_STATS_MESSAGE "cudapreproc-stats"
 
 G_END_DECLS
 

@@ -228,7 +228,7 @@ append_legend (GString *text, const Stretch *stretch)
   }
   open_text (text, MARGIN + 180 * GST_PP_N_STAGES, 95, 14, FAINT_INK, "");
   g_string_append (
-      text, "mean times, queueing included; numbers are frames</text>\n");
+      text, "mean times with queueing; numbers are frames</text>\n");
 }
 
 /* The smallest of 1, 2 and 5 times a power of ten that makes at most MAX_TICKS

@@ -2,6 +2,7 @@
 
 #include "livesettings.h"
 
+#include "gst/caps/inputformat.h"
 #include "gst/debug.h"
 
 void
@@ -23,15 +24,15 @@ void
 gst_pp_live_settings_set_property (
     GstPpLiveSettings *self, guint id, const GValue *value, GParamSpec *pspec)
 {
-  if ((pspec->flags & GST_PARAM_MUTABLE_PLAYING) == 0 &&
-      GST_STATE (self->element) > GST_STATE_READY) {
+  GST_OBJECT_LOCK (self->element);
+  const gboolean late =
+      self->stream.running && (pspec->flags & GST_PARAM_MUTABLE_PLAYING) == 0;
+  if (!late)
+    gst_pp_settings_set (&self->pending, id, value);
+  GST_OBJECT_UNLOCK (self->element);
+  if (late)
     GST_WARNING_OBJECT (
         self->element, "%s can be set only up to READY", pspec->name);
-    return;
-  }
-  GST_OBJECT_LOCK (self->element);
-  gst_pp_settings_set (&self->pending, id, value);
-  GST_OBJECT_UNLOCK (self->element);
 }
 
 void
@@ -43,27 +44,142 @@ gst_pp_live_settings_get_property (
   GST_OBJECT_UNLOCK (self->element);
 }
 
+/* Whether frames can be converted with settings, which are not resolved. FALSE and
+ * *reason. */
+static gboolean
+can_convert (
+    const GstPpSettings *settings, const GstPpStream *stream, gchar **reason)
+{
+  pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (&stream->info),
+    GST_VIDEO_INFO_HEIGHT (&stream->info) };
+  g_autofree gchar *no_format = NULL;
+  pp_format format;
+  pp_status status;
+
+  if (!gst_pp_settings_check (settings, reason))
+    return FALSE;
+  /* Without frames, or with some that no settings help, there is no more to
+   * judge by. */
+  if (!stream->negotiated ||
+      !gst_pp_format_from_video_info (&stream->info, &format, &no_format))
+    return TRUE;
+  if (!gst_pp_settings_crop (settings, &picture)) {
+    *reason = gst_pp_settings_say_crop (settings, &picture);
+    return FALSE;
+  }
+  pp_plan *plan = gst_pp_settings_make_plan (
+      settings, &stream->tensor, &format, &picture, &status, reason);
+  if (plan == NULL && status == PP_BAD_ARGUMENT)
+    return FALSE;
+  g_clear_pointer (reason, g_free); /* no memory is not the settings' fault */
+  pp_plan_unref (&plan);
+  return TRUE;
+}
+
+/* Settings that a g_object_set asks for. */
+typedef struct {
+  GstPpSettings settings;
+  GstPpStream stream; /* to judge them by */
+  guint serial;       /* of the settings that they change */
+  gboolean changed;
+} Change;
+
+/* Under the object lock. */
+static void
+read_change (GstPpLiveSettings *self, Change *change, guint n_pspecs,
+    GParamSpec **pspecs)
+{
+  change->stream = self->stream;
+  change->serial = self->serial;
+  change->changed = FALSE;
+  gst_pp_settings_copy (&change->settings, &self->settings);
+  for (guint i = 0; i < n_pspecs; i++)
+    change->changed |= gst_pp_settings_copy_one (
+        &change->settings, &self->pending, pspecs[i]->name);
+}
+
+/* Under the object lock. What another thread has set since is left to it. */
+static void
+undo_change (GstPpLiveSettings *self, const Change *change, guint n_pspecs,
+    GParamSpec **pspecs)
+{
+  for (guint i = 0; i < n_pspecs; i++)
+    if (gst_pp_settings_equal_one (
+            &self->pending, &change->settings, pspecs[i]->name))
+      gst_pp_settings_copy_one (
+          &self->pending, &self->settings, pspecs[i]->name);
+}
+
+/* Without a lock: making a plan takes as long as some frames do. */
+static gboolean
+judge_change (const Change *change, gchar **reason)
+{
+  GstPpSettings resolved;
+
+  if (!change->changed || !change->stream.running)
+    return TRUE;
+  gst_pp_settings_init (&resolved);
+  gst_pp_settings_resolve (&resolved, &change->settings);
+  const gboolean good = can_convert (&resolved, &change->stream, reason);
+  gst_pp_settings_clear (&resolved);
+  return good;
+}
+
 void
 gst_pp_live_settings_dispatch (
     GstPpLiveSettings *self, guint n_pspecs, GParamSpec **pspecs)
 {
-  gboolean changed = FALSE;
+  g_autofree gchar *reason = NULL;
+  gboolean done = FALSE;
+  Change change;
 
-  GST_OBJECT_LOCK (self->element);
-  for (guint i = 0; i < n_pspecs; i++)
-    changed |= gst_pp_settings_copy_one (
-        &self->settings, &self->pending, pspecs[i]->name);
-  self->serial += changed;
-  GST_OBJECT_UNLOCK (self->element);
+  gst_pp_settings_init (&change.settings);
+  /* Again where settings or stream have become others while it was judged. */
+  while (!done) {
+    GST_OBJECT_LOCK (self->element);
+    read_change (self, &change, n_pspecs, pspecs);
+    GST_OBJECT_UNLOCK (self->element);
+    g_clear_pointer (&reason, g_free);
+    const gboolean good = judge_change (&change, &reason);
+
+    GST_OBJECT_LOCK (self->element);
+    done = self->serial == change.serial;
+    if (done && !good) {
+      undo_change (self, &change, n_pspecs, pspecs);
+    } else if (done && change.changed) {
+      gst_pp_settings_copy (&self->settings, &change.settings);
+      self->serial++;
+    }
+    GST_OBJECT_UNLOCK (self->element);
+  }
+  gst_pp_settings_clear (&change.settings);
+  if (reason != NULL)
+    GST_ELEMENT_WARNING (self->element, LIBRARY, SETTINGS,
+        ("%s; what was set is undone", reason),
+        ("All properties of that g_object_set keep the values they had."));
 }
 
 gboolean
-gst_pp_live_settings_check (GstPpLiveSettings *self, gchar **reason)
+gst_pp_live_settings_start (
+    GstPpLiveSettings *self, gboolean run, gchar **reason)
 {
   GST_OBJECT_LOCK (self->element);
+  gst_pp_settings_copy (&self->settings, &self->pending);
+  self->serial++;
   const gboolean good = gst_pp_settings_check (&self->settings, reason);
+  self->stream.running = run && good;
+  self->stream.negotiated = FALSE;
   GST_OBJECT_UNLOCK (self->element);
   return good;
+}
+
+void
+gst_pp_live_settings_stop (GstPpLiveSettings *self)
+{
+  GST_OBJECT_LOCK (self->element);
+  self->stream.running = self->stream.negotiated = FALSE;
+  self->serial++;
+  GST_OBJECT_UNLOCK (self->element);
 }
 
 void
@@ -71,23 +187,47 @@ gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
 {
   GST_OBJECT_LOCK (self->element);
-  gst_pp_settings_resolve (to, &self->settings, FALSE);
+  gst_pp_settings_resolve (to, &self->settings);
   *serial = self->serial;
   GST_OBJECT_UNLOCK (self->element);
 }
 
 gboolean
+gst_pp_live_settings_negotiate (GstPpLiveSettings *self,
+    const GstVideoInfo *info, const GstPpTensor *tensor, GstPpSettings *to,
+    guint *serial, gchar **reason)
+{
+  pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
+    GST_VIDEO_INFO_HEIGHT (info) };
+
+  GST_OBJECT_LOCK (self->element);
+  gst_pp_settings_resolve (to, &self->settings);
+  const gboolean good =
+      self->stream.negotiated || gst_pp_settings_crop (to, &picture);
+  self->stream.negotiated = good;
+  self->stream.info = *info;
+  self->stream.tensor = *tensor;
+  *serial = ++self->serial;
+  GST_OBJECT_UNLOCK (self->element);
+
+  if (!good)
+    *reason = gst_pp_settings_say_crop (to, &picture);
+  return good;
+}
+
+GstPpDifference
 gst_pp_live_settings_refresh (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
 {
+  GstPpDifference difference = GST_PP_SAME;
+
   GST_OBJECT_LOCK (self->element);
-  const gboolean changed = self->serial != *serial;
-  if (changed) {
-    gst_pp_settings_resolve (to, &self->settings, TRUE);
+  if (self->serial != *serial) {
+    difference = gst_pp_settings_refresh (to, &self->settings);
     *serial = self->serial;
   }
   GST_OBJECT_UNLOCK (self->element);
-  return changed;
+  return difference;
 }
 
 GstPpTensorConstraints

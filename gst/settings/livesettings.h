@@ -1,51 +1,77 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The settings of an element that may be playing: what was set last, and what
- * holds, which is never half of a g_object_set.
+ * takes effect, which is never half of a g_object_set and never a value that would
+ * end the stream.
  */
 #ifndef GST_PP_LIVE_SETTINGS_H
 #define GST_PP_LIVE_SETTINGS_H
 
 #include <gst/gst.h>
+#include <gst/video/video.h>
 
 #include "gst/device.h"
 #include "settings.h"
 
 G_BEGIN_DECLS
 
+/* What a running element converts, for judging settings. */
+typedef struct {
+  gboolean running;    /* above READY */
+  gboolean negotiated; /* the two below are known */
+  GstVideoInfo info;
+  GstPpTensor tensor;
+} GstPpStream;
+
 /* The element's object lock guards all but the element. Functions take it, and
  * may be called on any thread. */
 typedef struct {
-  GstElement *element;    /* whose settings these are; not a reference */
-  GstPpSettings pending;  /* what was set last */
-  GstPpSettings settings; /* what holds: of each g_object_set that is over */
-  guint serial;           /* counts changes of settings */
+  GstElement *element;   /* whose settings these are; not a reference */
+  GstPpSettings pending; /* what was set last, and reads back */
+  GstPpSettings
+      settings; /* what takes effect: of each g_object_set that ended */
+  GstPpStream stream;
+  guint serial; /* counts changes of settings and stream */
 } GstPpLiveSettings;
 
 void gst_pp_live_settings_init (GstPpLiveSettings *self, GstElement *element);
 void gst_pp_live_settings_clear (GstPpLiveSettings *self);
 
-/* What GObject's methods of these names do for the ids of gst_pp_settings_install.
- * What may be set only up to READY is left alone above, with a warning in the
- * log. */
+/* GObject's methods of these names, for the ids of gst_pp_settings_install. While
+ * the element runs, properties that may be set only up to READY keep their values,
+ * with a warning in the log. */
 void gst_pp_live_settings_set_property (
     GstPpLiveSettings *self, guint id, const GValue *value, GParamSpec *pspec);
 void gst_pp_live_settings_get_property (
     GstPpLiveSettings *self, guint id, GValue *value);
-/* Comes once after all properties of one g_object_set. What other threads are
- * setting meanwhile is not among them. */
+/* To be called once after all properties of one g_object_set, before chaining up.
+ * What was set takes effect. If the element runs and could not go on with it, all
+ * of it is undone instead, and the bus has a warning, which is posted with no lock
+ * held. What other threads are setting meanwhile is not among it. */
 void gst_pp_live_settings_dispatch (
     GstPpLiveSettings *self, guint n_pspecs, GParamSpec **pspecs);
 
-/* See gst_pp_settings_check. */
-gboolean gst_pp_live_settings_check (GstPpLiveSettings *self, gchar **reason);
-/* What holds, all of it, with the preset's: see gst_pp_settings_resolve. *serial
- * says of which change that is. */
+/* The element goes from NULL to READY, or from READY to PAUSED, from where on it
+ * runs. What reads back takes effect, also where g_object_freeze_notify keeps the
+ * end of a g_object_set away. FALSE and *reason (free it) as
+ * gst_pp_settings_check has it, and it does not run. */
+gboolean gst_pp_live_settings_start (
+    GstPpLiveSettings *self, gboolean run, gchar **reason);
+/* It went back to READY, or did not reach PAUSED. */
+void gst_pp_live_settings_stop (GstPpLiveSettings *self);
+
+/* All of what takes effect, resolved. *serial says of which change that is. */
 void gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial);
-/* The same of what may change while PLAYING, if there were changes since; whether
- * there were. */
-gboolean gst_pp_live_settings_refresh (
+/* The same when caps are set. From now on new settings are judged by what is
+ * converted. FALSE and *reason (free it) where the first frames since the start
+ * have no pixel in crop. */
+gboolean gst_pp_live_settings_negotiate (GstPpLiveSettings *self,
+    const GstVideoInfo *info, const GstPpTensor *tensor, GstPpSettings *to,
+    guint *serial, gchar **reason);
+/* What may change while PLAYING, if there were changes since; what has changed in
+ * *to, see gst_pp_settings_refresh. */
+GstPpDifference gst_pp_live_settings_refresh (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial);
 /* What the user and the preset ask for. */
 GstPpTensorConstraints gst_pp_live_settings_tensor_constraints (

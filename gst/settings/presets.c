@@ -2,6 +2,9 @@
 
 #include "presets.h"
 
+/* What training code works on is frames as libraries decode them, which know no
+ * pixel aspect ratio. */
+#define SQUARE "ignore-pixel-aspect-ratio=true "
 #define STANDARD "method=bilinear channels=rgb scale=0.00392156862745098 "
 
 /* clang-format off */
@@ -12,17 +15,17 @@ static const struct {
   { "unit", "0...1", STANDARD "mean=0 std=1" },
   { "signed", "-1...1", STANDARD "mean=0.5 std=0.5" },
   /* Resize(256) and CenterCrop(224), as the fraction that holds at any size */
-  { "imagenet", "torchvision", STANDARD
+  { "imagenet", "torchvision", STANDARD SQUARE
     "fit=crop crop-fraction=0.875 antialias=true "
     "mean=0.485,0.456,0.406 std=0.229,0.224,0.225" },
-  { "clip", "OpenCLIP",
+  { "clip", "OpenCLIP", SQUARE
     "method=bicubic channels=rgb scale=0.00392156862745098 "
     "fit=crop crop-fraction=1 antialias=true "
     "mean=0.48145466,0.4578275,0.40821073 "
     "std=0.26862954,0.26130258,0.27577711" },
-  { "yolo", "Ultralytics", STANDARD
+  { "yolo", "Ultralytics", STANDARD SQUARE
     "fit=letterbox pad-value=114 antialias=false mean=0 std=1" },
-  { "caffe", "BGR minus means",
+  { "caffe", "BGR minus means", SQUARE
     "method=bilinear channels=bgr scale=1 "
     "fit=stretch antialias=false mean=104,117,123 std=1" },
 };
@@ -58,8 +61,7 @@ gst_pp_preset_foreach (gint preset,
 
   for (guint i = 0; settings[i] != NULL; i++) {
     g_auto (GStrv) pair = g_strsplit (settings[i], "=", 2);
-    if (g_strv_length (pair) == 2)
-      set (data, pair[0], pair[1]);
+    set (data, pair[0], pair[0] != NULL && pair[1] != NULL ? pair[1] : "");
   }
 }
 

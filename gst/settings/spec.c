@@ -5,6 +5,9 @@
 
 #include "settings.h"
 
+#include <string.h>
+
+#include "enums.h"
 #include "presets.h"
 
 pp_device_options
@@ -25,8 +28,8 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .width = settings->width,
     .height = settings->height,
     .channels = settings->channels,
-    .preset = gst_pp_settings_is_set (settings, "channels") ? GST_PP_PRESET_NONE
-                                                            : settings->preset,
+    .preset = gst_pp_settings_is_set (settings, channels) ? GST_PP_PRESET_NONE
+                                                          : settings->preset,
     .layout = settings->layout,
     .type = settings->type,
   };
@@ -39,11 +42,6 @@ static gboolean
 spread (const gchar *name, const GstPpList *list, gint n_channels,
     gdouble value[PP_MAX_CHANNELS], gchar **reason)
 {
-  if (list->length < 0) {
-    *reason = g_strdup_printf (
-        "%s=%s is not a list of numbers with commas", name, list->text);
-    return FALSE;
-  }
   if (list->length != 1 && list->length != n_channels) {
     *reason = g_strdup_printf ("%s=%s has %d values for %d channels", name,
         list->text, list->length, n_channels);
@@ -89,6 +87,63 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
           spec->pad_value, reason);
 }
 
+/* Whether an error's text names a property that the preset has set. */
+typedef struct {
+  const GstPpSettings *settings;
+  const gchar *text;
+  gboolean found;
+} Search;
+
+static void
+search_property (gpointer data, const gchar *name, const gchar *value)
+{
+  Search *search = data;
+
+  if (gst_pp_settings_is_set_by_name (search->settings, name))
+    return;
+  for (const gchar *at = strstr (search->text, name); at != NULL;
+       at = strstr (at + 1, name)) {
+    const gchar end = at[strlen (name)];
+    const gboolean begins = at == search->text || strchr (" (", at[-1]) != NULL;
+    if (begins && !g_ascii_isalnum (end) && end != '-')
+      search->found = TRUE;
+  }
+}
+
+static void
+blame_preset (const GstPpSettings *settings, gchar **reason)
+{
+  gchar *text = *reason;
+  Search search = { settings, text, FALSE };
+
+  gst_pp_preset_foreach (settings->preset, search_property, &search);
+  if (!search.found)
+    return;
+  *reason = gst_pp_preset_blame (settings->preset, text);
+  g_free (text);
+}
+
+pp_plan *
+gst_pp_settings_make_plan (const GstPpSettings *settings,
+    const GstPpTensor *tensor, const pp_format *format, const pp_rect *picture,
+    pp_status *status, gchar **reason)
+{
+  pp_spec spec;
+  pp_error error = { PP_BAD_ARGUMENT, "" };
+  pp_plan *plan = NULL;
+
+  if (gst_pp_settings_to_spec (settings, tensor, &spec, reason)) {
+    plan = pp_plan_new (&spec, format, picture, &error);
+    if (plan != NULL)
+      return plan;
+    *reason = g_strdup (error.text);
+  }
+  *status = error.status;
+  if (*status == PP_BAD_ARGUMENT)
+    blame_preset (settings, reason);
+  return NULL;
+}
+
 /* What a channel's black and white become, before they are clamped to bytes. */
 static void
 quantize_ends (const pp_spec *spec, gint c, gdouble ends[2])
@@ -121,8 +176,8 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
         ("type=%s holds %g to %g, but with quant-scale=0, which stands for "
          "scale=%g, and quant-zero-point=%d black would be %g and white %g: "
          "what lies beyond is clamped",
-            gst_pp_type_name (tensor->type), low, low + 255, spec.scale,
-            spec.quant_zero_point, ends[0], ends[1]),
+            gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), low,
+            low + 255, spec.scale, spec.quant_zero_point, ends[0], ends[1]),
         ("Set quant-scale and quant-zero-point to those of the model."));
     return TRUE;
   }
@@ -130,36 +185,29 @@ gst_pp_settings_warn (GstElement *element, const GstPpSettings *settings,
 }
 
 gboolean
-gst_pp_settings_crop (
-    const GstPpSettings *settings, pp_rect *picture, gchar **reason)
+gst_pp_settings_crop (const GstPpSettings *settings, pp_rect *picture)
 {
-  const GstPpList *crop = &settings->crop;
-  gint value[4];
+  const gdouble *crop = settings->crop.value;
 
-  if (crop->text == NULL)
+  if (settings->crop.text == NULL)
     return TRUE;
-  if (crop->length != 4) {
-    *reason = g_strdup_printf ("crop=%s is not x,y,width,height", crop->text);
+  const gint64 left = MAX ((gint64) crop[0], 0);
+  const gint64 top = MAX ((gint64) crop[1], 0);
+  const gint64 right =
+      MIN ((gint64) crop[0] + (gint64) crop[2], picture->width);
+  const gint64 bottom =
+      MIN ((gint64) crop[1] + (gint64) crop[3], picture->height);
+
+  if (left >= right || top >= bottom)
     return FALSE;
-  }
-  for (gint i = 0; i < 4; i++) {
-    const gdouble least = i >= 2 ? 1 : 0;
-    if (!(crop->value[i] >= least && crop->value[i] <= PP_MAX_SIZE) ||
-        crop->value[i] != (gint) crop->value[i]) {
-      *reason = g_strdup_printf ("crop=%s: %g is not a whole number of "
-                                 "pixels, from 0, or 1 for width and height",
-          crop->text, crop->value[i]);
-      return FALSE;
-    }
-    value[i] = (gint) crop->value[i];
-  }
-  if (value[0] + value[2] > picture->width ||
-      value[1] + value[3] > picture->height) {
-    *reason = g_strdup_printf ("crop=%s does not fit in the picture of %dx%d",
-        crop->text, picture->width, picture->height);
-    return FALSE;
-  }
-  *picture = (pp_rect){ picture->x + value[0], picture->y + value[1], value[2],
-    value[3] };
+  *picture = (pp_rect){ picture->x + (gint) left, picture->y + (gint) top,
+    (gint) (right - left), (gint) (bottom - top) };
   return TRUE;
+}
+
+gchar *
+gst_pp_settings_say_crop (const GstPpSettings *settings, const pp_rect *picture)
+{
+  return g_strdup_printf ("crop=%s has no pixel of the picture, which is %dx%d",
+      settings->crop.text, picture->width, picture->height);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU backend's kernel: the bits of pp_apply_c, several times as fast.
+ * The CPU's kernel. For each output row, one after the other:
  *
- * Every output row is made on its own, without state from the one before:
+ *   resample_row   rows of samples -> resampled components, by vertical and
+ *                  horizontal passes (passes_cpu.h)
+ *   colour_row     components -> R, G, B or gray
+ *   store_row      R, G, B or gray -> elements of the tensor
  *
- *   rows of samples -> vertical sums -> horizontal sums -> colour -> elements
- *
- * Each value goes through the reference's float operations in the reference's
- * order; the loops are in rows_cpu.c. Taps that weigh nothing are left out:
- * that can only change the sign of a zero, which the clamp removes.
+ * The loops over a row's samples and columns are in rows_cpu.c and
+ * elements_cpu.c. Each value goes through the same float operations as in the
+ * reference, in the same order. Only taps of weight 0 are left out: that may
+ * change the sign of a zero, which the clamp removes.
  */
 #include "kernel_cpu.h"
-#include "readers_cpu.h"
+#include "elements_cpu.h"
+#include "passes_cpu.h"
 #include "rows_cpu.h"
 
 /* One call of pp_apply_cpu. */
@@ -19,26 +22,14 @@ struct work {
   const pp_plan *plan;
   const pp_numbers *numbers;
   int last_row, columns;
-  pp_readers readers;
-  /* the vertical taps of one output row that weigh something */
+  pp_passes passes;
+  /* the vertical taps of one output row that have a weight */
   const uint8_t **tap_rows;
   float *tap_weights;
-  uint32_t *words;               /* sparse: of one row */
-  float *lanes;                  /* dense: PP_LANES sums a column */
-  float *shade[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
+  uint32_t *words;                /* sparse passes: of one row */
+  float *lanes;                   /* dense passes: PP_LANES sums a column */
+  float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
-};
-
-struct element_type {
-  size_t size;
-  void (*store) (void *, const float *, const pp_scaling *, int);
-};
-
-static const struct element_type element_types[] = {
-  [PP_TYPE_FLOAT32] = { 4, pp_store_float32 },
-  [PP_TYPE_FLOAT16] = { 2, pp_store_float16 },
-  [PP_TYPE_UINT8] = { 1, pp_store_integer },
-  [PP_TYPE_INT8] = { 1, pp_store_integer },
 };
 
 static int
@@ -47,7 +38,8 @@ max_int (int a, int b)
   return a > b ? a : b;
 }
 
-/* Takes the buffers. scratch only counts: rows then are all. */
+/* Decides the passes and takes the buffers. While scratch only counts, the rows
+ * must be all rows. */
 static void
 work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
     pp_scratch *scratch)
@@ -63,149 +55,156 @@ work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
     .last_row = last_row,
     .columns = numbers->content_width,
   };
-  pp_readers_init (&work->readers, plan, first_row, last_row, scratch);
+  pp_passes_init (&work->passes, plan, first_row, last_row, scratch);
   work->tap_rows = pp_scratch_take (scratch, taps * sizeof (uint8_t *));
   work->tap_weights = pp_scratch_take (scratch, taps * sizeof (float));
   work->words = pp_scratch_take (scratch, columns * sizeof (uint32_t));
   work->lanes = pp_scratch_take (scratch, columns * PP_LANES * sizeof (float));
   for (int c = 0; c < PP_MAX_CHANNELS; c++) {
-    work->shade[c] = pp_scratch_take (scratch, columns * sizeof (float));
+    work->colour[c] = pp_scratch_take (scratch, columns * sizeof (float));
     work->elements[c] = pp_scratch_take (scratch, columns * sizeof (float));
   }
 }
 
-/* Lists the reader's rows for output row y. A tap of weight 0 is no tap. */
+/* Lists the rows that the pass reads for output row y, with their weights.
+ * Returns how many; at least 1. */
 static int
-list_taps (struct work *work, const pp_reader *reader, int y)
+list_taps (struct work *work, const pp_vertical_pass *vertical, int y)
 {
-  const pp_axis *axis = &work->numbers->y[reader->source->axes];
+  const pp_axis *axis = &work->numbers->y[vertical->source->axes];
   const float *weight = work->plan->weight + axis->first_weight + y;
-  const uint8_t *row = reader->base +
-      (size_t) work->plan->index[axis->first + y] * reader->stride;
+  const uint8_t *row = vertical->base +
+      (size_t) work->plan->index[axis->first + y] * vertical->stride;
   int n = 0;
   for (int j = 0; j < axis->n_taps; j++) {
-    work->tap_rows[n] = row + (size_t) j * reader->stride;
+    work->tap_rows[n] = row + (size_t) j * vertical->stride;
     work->tap_weights[n] = weight[(int64_t) j * axis->n_out];
     n += work->tap_weights[n] != 0.f;
   }
   return max_int (n, 1);
 }
 
-/* Asks for the rows that y + 1 needs and y did not. The processor follows long
- * runs of adjacent rows by itself, and many rows would only displace others. */
+/* Prefetches the rows that y + 1 reads and y did not. With many taps it does
+ * not pay: the processor itself prefetches long runs of adjacent rows, and so
+ * many would evict others from the cache. */
 static void
-prefetch_next (const struct work *work, const pp_reader *reader, int y)
+prefetch_next (const struct work *work, const pp_vertical_pass *vertical, int y)
 {
   enum {
-    MOST_TAPS = 4
+    MAX_PREFETCHED_TAPS = 4
   };
-  const pp_axis *axis = &work->numbers->y[reader->source->axes];
-  if (y + 1 >= work->last_row || axis->n_taps > MOST_TAPS)
+  const pp_axis *axis = &work->numbers->y[vertical->source->axes];
+  if (y + 1 >= work->last_row || axis->n_taps > MAX_PREFETCHED_TAPS)
     return;
   const int32_t *index = work->plan->index + axis->first + y;
   const int end = index[1] + axis->n_taps;
   for (int row = max_int (index[1], index[0] + axis->n_taps); row < end; row++)
-    for (int byte = 0; byte < reader->reach; byte += PP_SCRATCH_ALIGNMENT)
-      __builtin_prefetch (reader->base + (size_t) row * reader->stride + byte);
+    for (int byte = 0; byte < vertical->reach; byte += PP_SCRATCH_ALIGNMENT)
+      __builtin_prefetch (
+          vertical->base + (size_t) row * vertical->stride + byte);
 }
 
 static void
-read_dense (struct work *work, const pp_reader *reader, int y)
+sum_vertical (struct work *work, const pp_vertical_pass *vertical, int y)
 {
-  const int n_taps = list_taps (work, reader, y);
-  pp_sum_rows (reader->sums, work->tap_rows, work->tap_weights, n_taps,
-      reader->reach / reader->code.bytes, &reader->code);
+  const int n_taps = list_taps (work, vertical, y);
+  pp_sum_rows (vertical->sums, work->tap_rows, work->tap_weights, n_taps,
+      vertical->reach / vertical->code.bytes, &vertical->code);
 }
 
-/* The horizontal taps over what read_dense made. */
+/* The horizontal taps of a dense pass, over the sums of its vertical one. */
 static void
-sum_dense (struct work *work, const pp_pixels *pixels)
+sum_horizontal (struct work *work, const pp_horizontal_pass *horizontal)
 {
-  const bool alone = pixels->n_components == 1;
-  if (pixels->pair_weight != NULL) {
+  const bool alone = horizontal->n_components == 1;
+  if (horizontal->pair_weight != NULL) {
     float *value[2] = { NULL, NULL };
     for (int c = 0; c < work->numbers->n_components; c++)
-      if (work->readers.component[c].pixels == pixels)
-        value[work->readers.component[c].lane] =
-            work->readers.component[c].value;
-    pp_sum_pairs (value[0], value[1], pixels->reader->sums, pixels->offset,
-        pixels->pair_weight, work->columns);
+      if (work->passes.component[c].horizontal == horizontal)
+        value[work->passes.component[c].lane] = work->passes.component[c].value;
+    pp_sum_pairs (value[0], value[1], horizontal->vertical->sums,
+        horizontal->offset, horizontal->pair_weight, work->columns);
     return;
   }
   if (!alone)
-    pp_sum_lanes (work->lanes, pixels->reader->sums, pixels->offset,
-        pixels->step, pixels->weight, pixels->n_taps, work->columns);
+    pp_sum_lanes (work->lanes, horizontal->vertical->sums, horizontal->offset,
+        horizontal->step, horizontal->weight, horizontal->n_taps,
+        work->columns);
   for (int c = 0; c < work->numbers->n_components; c++) {
-    const pp_resampled *component = &work->readers.component[c];
-    if (component->pixels != pixels)
+    const pp_resampled *component = &work->passes.component[c];
+    if (component->horizontal != horizontal)
       continue;
     if (alone)
-      pp_sum_columns (component->value, pixels->reader->sums, pixels->offset,
-          pixels->step, pixels->weight, pixels->n_taps, work->columns);
+      pp_sum_columns (component->value, horizontal->vertical->sums,
+          horizontal->offset, horizontal->step, horizontal->weight,
+          horizontal->n_taps, work->columns);
     else
       pp_split_lane (
           component->value, work->lanes, component->lane, work->columns);
   }
 }
 
-/* Adds one horizontal tap of each component: its vertical sums, weighted. */
+/* Adds one horizontal tap of a sparse pass: computes the vertical sums under
+ * the tap, then adds them, weighted. */
 static void
-add_sparse_tap (struct work *work, const pp_pixels *pixels, int tap, int n_rows)
+add_sparse_tap (struct work *work, const pp_horizontal_pass *horizontal,
+    int tap, int n_rows)
 {
-  const pp_reader *reader = pixels->reader;
-  const int moved = tap * pixels->step;
+  const pp_vertical_pass *vertical = horizontal->vertical;
+  const int moved = tap * horizontal->step;
   const int n_components = work->numbers->n_components;
 
   for (int j = 0; j < n_rows; j++) {
-    pp_fetch_words (work->words, work->tap_rows[j] + moved, pixels->offset,
-        reader->n_whole, work->columns, reader->reach - moved);
+    pp_fetch_words (work->words, work->tap_rows[j] + moved, horizontal->offset,
+        vertical->n_whole, work->columns, vertical->reach - moved);
     for (int c = 0; c < n_components; c++) {
-      const pp_resampled *component = &work->readers.component[c];
-      if (component->pixels == pixels)
-        pp_add_words (pixels->unit ? component->value : component->column,
+      const pp_resampled *component = &work->passes.component[c];
+      if (component->horizontal == horizontal)
+        pp_add_words (horizontal->unit ? component->value : component->column,
             work->words, work->tap_weights[j], j == 0, &component->code,
             work->columns);
     }
   }
-  for (int c = 0; c < n_components && !pixels->unit; c++) {
-    const pp_resampled *component = &work->readers.component[c];
-    if (component->pixels == pixels)
+  for (int c = 0; c < n_components && !horizontal->unit; c++) {
+    const pp_resampled *component = &work->passes.component[c];
+    if (component->horizontal == horizontal)
       pp_add_weighted (component->value, component->column,
-          pixels->weight + (size_t) tap * (size_t) work->columns, tap == 0,
+          horizontal->weight + (size_t) tap * (size_t) work->columns, tap == 0,
           work->columns);
   }
 }
 
-/* Resamples all components. */
+/* Resamples all components for output row y. */
 static void
-read_row (struct work *work, int y)
+resample_row (struct work *work, int y)
 {
-  for (int r = 0; r < work->readers.n_readers; r++) {
-    const pp_reader *reader = &work->readers.reader[r];
-    prefetch_next (work, reader, y);
-    if (!reader->sparse)
-      read_dense (work, reader, y);
+  for (int r = 0; r < work->passes.n_vertical; r++) {
+    const pp_vertical_pass *vertical = &work->passes.vertical[r];
+    prefetch_next (work, vertical, y);
+    if (!vertical->sparse)
+      sum_vertical (work, vertical, y);
   }
-  for (int i = 0; i < work->readers.n_pixels; i++) {
-    const pp_pixels *pixels = &work->readers.pixels[i];
-    if (!pixels->reader->sparse) {
-      sum_dense (work, pixels);
+  for (int i = 0; i < work->passes.n_horizontal; i++) {
+    const pp_horizontal_pass *horizontal = &work->passes.horizontal[i];
+    if (!horizontal->vertical->sparse) {
+      sum_horizontal (work, horizontal);
       continue;
     }
-    const int n_rows = list_taps (work, pixels->reader, y);
-    for (int tap = 0; tap < pixels->n_taps; tap++)
-      add_sparse_tap (work, pixels, tap, n_rows);
+    const int n_rows = list_taps (work, horizontal->vertical, y);
+    for (int tap = 0; tap < horizontal->n_taps; tap++)
+      add_sparse_tap (work, horizontal, tap, n_rows);
   }
 }
 
-/* The resampled components' colour, in work->shade. */
+/* The resampled components -> work->colour. A factor of 0 is left out where two
+ * of three are 0, as with RGB. */
 static void
 colour_row (struct work *work)
 {
   const pp_numbers *numbers = work->numbers;
-  const pp_resampled *a = work->readers.component;
+  const pp_resampled *a = work->passes.component;
   if (numbers->n_components == 1) {
-    pp_mix_one (work->shade[0], a->value, numbers->matrix[0][0],
+    pp_mix_one (work->colour[0], a->value, numbers->matrix[0][0],
         numbers->matrix[0][3], work->columns);
     return;
   }
@@ -213,22 +212,23 @@ colour_row (struct work *work)
     const float *m = numbers->matrix[r];
     const int others = (r + 1) % 3, last = (r + 2) % 3;
     if (m[others] == 0.f && m[last] == 0.f)
-      pp_mix_one (work->shade[r], a[r].value, m[r], m[3], work->columns);
+      pp_mix_one (work->colour[r], a[r].value, m[r], m[3], work->columns);
     else
-      pp_mix (
-          work->shade[r], a[0].value, a[1].value, a[2].value, m, work->columns);
+      pp_mix (work->colour[r], a[0].value, a[1].value, a[2].value, m,
+          work->columns);
   }
   if (numbers->to_gray)
-    pp_mix_gray (work->shade[0], work->shade[1], work->shade[2], numbers->gray,
-        work->columns);
+    pp_mix_gray (work->colour[0], work->colour[1], work->colour[2],
+        numbers->gray, work->columns);
 }
 
-/* Row y of the content, from work->shade to the tensor. */
+/* work->colour -> row y of the content in the tensor. */
 static void
 store_row (struct work *work, void *tensor, int y)
 {
   const pp_numbers *numbers = work->numbers;
-  const struct element_type *type = &element_types[numbers->type];
+  const pp_store_cpu store = pp_find_store_cpu ((pp_type) numbers->type);
+  const size_t size = pp_type_size ((pp_type) numbers->type);
   const int64_t start =
       (numbers->content_y + (int64_t) y) * numbers->row_stride +
       numbers->content_x * numbers->pixel_stride;
@@ -239,26 +239,26 @@ store_row (struct work *work, void *tensor, int y)
     const pp_scaling scaling = { numbers->mul[c], numbers->add[c], numbers->lo,
       numbers->hi, numbers->zero_point };
     const int64_t place = numbers->channel[c];
-    to[c] = (uint8_t *) tensor + (start + place) * (int64_t) type->size;
+    to[c] = (uint8_t *) tensor + (start + place) * (int64_t) size;
     uint8_t *elements = numbers->pixel_stride == 1 ? to[c] : work->elements[c];
-    type->store (elements, work->shade[numbers->n_components == 1 ? 0 : c],
-        &scaling, work->columns);
+    store (elements, work->colour[numbers->n_components == 1 ? 0 : c], &scaling,
+        work->columns);
     if (place < PP_MAX_CHANNELS)
       packed[place] = elements;
   }
   if (numbers->pixel_stride == 1)
     return;
   if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
-    pp_interleave ((uint8_t *) tensor + start * (int64_t) type->size, packed[0],
-        packed[1], packed[2], type->size, work->columns);
+    pp_interleave ((uint8_t *) tensor + start * (int64_t) size, packed[0],
+        packed[1], packed[2], size, work->columns);
     return;
   }
   for (int c = 0; c < numbers->n_channels; c++)
-    pp_scatter (to[c], work->elements[c], type->size,
-        (size_t) numbers->pixel_stride, work->columns);
+    pp_scatter (to[c], work->elements[c], size, (size_t) numbers->pixel_stride,
+        work->columns);
 }
 
-/* The median's image, and what pp_median_cpu works with. */
+/* The image of medians, and the scratch memory of pp_median_cpu. */
 struct medians {
   pp_planes image;
   void *scratch;
@@ -281,7 +281,7 @@ medians_init (struct medians *medians, const pp_plan *plan, pp_scratch *scratch)
   medians->scratch = pp_scratch_take (scratch, pp_median_cpu_scratch (plan));
 }
 
-/* What the taps read: source, or medians of it. */
+/* Makes the medians, if the plan has one. Returns what the taps read. */
 static pp_view
 make_medians (const struct medians *medians, const pp_plan *plan,
     const pp_view *source, int first_row, int last_row)
@@ -325,9 +325,9 @@ pp_apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor,
   const pp_view view =
       make_medians (&medians, plan, source, first_row, last_row);
 
-  pp_readers_prepare (&work.readers, &view);
+  pp_passes_prepare (&work.passes, &view);
   for (int y = first_row; y < last_row; y++) {
-    read_row (&work, y);
+    resample_row (&work, y);
     colour_row (&work);
     store_row (&work, tensor, y);
   }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CPU backend's median: the bits of pp_median_c, by rows that the compiler
- * vectorises.
+ * The CPU's median: the same values as pp_median_c. For each row of a group, it
+ * sorts each column of the window (rank), continues the sorted rows beyond both
+ * ends (extend), and finds the medians (median). These loops are in
+ * median_rows_cpu.h, and the compiler vectorises them.
  */
 #include <string.h>
 
@@ -9,12 +11,12 @@
 #include "kernel_cpu.h"
 #include "scratch_cpu.h"
 
-#define MOST_RANKS 5
+#define MAX_RANKS 5
 
 /* How the bytes of a sample become a value. */
 struct coding {
-  int swap; /* 8 where they are not in this machine's order, else 0 */
-  int32_t bits;
+  int swap;     /* 8 if the bytes must be swapped, else 0: a shift */
+  int32_t bits; /* mask of the value */
 };
 
 #define SAMPLE uint8_t
@@ -29,7 +31,7 @@ struct coding {
 #undef SAMPLE
 #undef NAME
 
-/* The loops for a sample's size and a median's: median_rows_cpu.h. */
+/* The loops for one size of samples and one of the median. */
 struct loops {
   void (*rank) (void *const *rank, const uint8_t *const *rows, int n,
       const struct coding *coding);
@@ -38,6 +40,7 @@ struct loops {
   void (*extend) (void *rank, int n, int step, int margin);
 };
 
+/* By bytes of a sample, 1 or 2, and by size of the median, 3 or 5. */
 static const struct loops loops[2][2] = {
   { { rank_3_of_1, median_3_of_1, extend_of_1 },
       { rank_5_of_1, median_5_of_1, extend_of_1 } },
@@ -51,9 +54,9 @@ struct work {
   const struct loops *loops;
   int radius, sample_bytes;
   struct coding coding;    /* of the group */
-  bool *needed;            /* rows of the group */
-  void *rank[MOST_RANKS];  /* unit 0 of each, with a margin on both sides */
-  uint8_t *line, *pattern; /* a row; ones where it holds the group's samples */
+  bool *needed;            /* which rows of the group are made */
+  void *rank[MAX_RANKS];   /* sorted rows, at unit 0; both ends have a margin */
+  uint8_t *line, *pattern; /* a row of medians; ones at the group's samples */
 };
 
 static int
@@ -98,8 +101,8 @@ work_init (struct work *work, const pp_plan *plan, pp_scratch *scratch)
   }
 }
 
-/* Marks the group's rows that taps with a weight read for rows [first_row,
- * last_row) of the content. */
+/* Marks the group's rows that rows [first_row, last_row) of the content depend
+ * on: taps with a weight read them. */
 static void
 mark_rows (struct work *work, const pp_median_group *group, int first_row,
     int last_row)
@@ -127,7 +130,7 @@ make_pattern (struct work *work, const pp_median_group *group)
         group->samples >> u % group->step & 1 ? 0xff : 0, bytes);
 }
 
-/* Takes those bytes of the line that the pattern has ones for. */
+/* Copies the bytes of line for which pattern has ones. */
 PP_CLONES static void
 merge (uint8_t *restrict to, const uint8_t *restrict line,
     const uint8_t *restrict pattern, int n)
@@ -136,14 +139,15 @@ merge (uint8_t *restrict to, const uint8_t *restrict line,
     to[i] = (uint8_t) ((to[i] & ~pattern[i]) | (line[i] & pattern[i]));
 }
 
-/* Row y of the group. Both planes start where the group does. */
+/* Makes row y of the group. plane and to are at the group's first byte, in its
+ * first row and in row y. */
 static void
 make_row (struct work *work, const pp_median_group *group, int y,
     const uint8_t *plane, size_t stride, uint8_t *to)
 {
   const struct loops *loops = work->loops;
   const int n_ranks = 2 * work->radius + 1, step = group->step;
-  const uint8_t *rows[MOST_RANKS];
+  const uint8_t *rows[MAX_RANKS];
 
   for (int j = 0; j < n_ranks; j++)
     rows[j] =

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The loops of the CPU backend's median, each over one row. median_cpu.c
- * includes this once for each type of sample: SAMPLE, whose functions are
- * called NAME (...).
+ * The loops of the CPU's median, each over one row. median_cpu.c includes this
+ * file twice, with SAMPLE as the type of a sample; NAME makes the names differ.
  *
- * The middle value is found by networks: minimum and maximum of two values in a
- * fixed order, no branches. Columns are sorted once for all the medians that
- * they are part of: rank[k][u] is the k-th smallest value around unit u of its
- * column. Pointers that are written to overlap nothing else.
+ * Values are sorted by networks: minima and maxima of two values, in a fixed
+ * order, without branches. A column of the window is sorted once, for all
+ * windows that it is part of: rank[k][u] is the k-th smallest value of the
+ * column around unit u. What a function writes overlaps nothing that it reads.
  */
 
-/* Both bytes change places, or nothing happens: without a branch. */
+/* Swaps the bytes if coding->swap is 8, and does nothing if it is 0. */
 PP_INLINE SAMPLE
 NAME (swap) (SAMPLE sample, const struct coding *coding)
 {
@@ -57,8 +56,8 @@ NAME (sort_3) (SAMPLE v[3])
   NAME (order) (&v[0], &v[1]);
 }
 
-/* The fewest comparisons there are, nine (Knuth, The Art of Computer
- * Programming, volume 3, 5.3.4). */
+/* Nine comparisons, the minimum (Knuth, The Art of Computer Programming, volume
+ * 3, 5.3.4). */
 PP_INLINE void
 NAME (sort_5) (SAMPLE v[5])
 {
@@ -93,8 +92,9 @@ NAME (rank_3) (void *const *rank, const uint8_t *const *rows, int n,
   }
 }
 
-/* Of the nine values, what is neither among the lows but the highest, nor among
- * the highs but the lowest, nor first or last of the middles. */
+/* The median of nine is the median of three values: the highest of the three
+ * lowest, the middle one of the three middle ones, and the lowest of the three
+ * highest of the columns. */
 PP_CLONES static void
 NAME (median_3) (
     void *to, void *const *rank, int step, int n, const struct coding *coding)
@@ -140,7 +140,7 @@ NAME (rank_5) (void *const *rank, const uint8_t *const *rows, int n,
   }
 }
 
-/* The five values of a rank around unit u, sorted. */
+/* The five values of a rank around unit u, in ascending order. */
 PP_INLINE void
 NAME (sort_around) (SAMPLE v[5], const SAMPLE *rank, int u, int step)
 {
@@ -152,10 +152,10 @@ NAME (sort_around) (SAMPLE v[5], const SAMPLE *rank, int u, int step)
   NAME (sort_5) (v);
 }
 
-/* When the ranks of sorted columns are sorted too, columns stay sorted: value
- * [r][c] is at least (r + 1) (c + 1) - 1 others and at most
- * (5 - r) (5 - c) - 1. Where either is more than 12 it is not the 13th of 25,
- * which leaves
+/* After columns are sorted, rows of the window, the ranks, are sorted; columns
+ * stay sorted. So value [r][c] is not below (r + 1) (c + 1) - 1 others and not
+ * above (5 - r) (5 - c) - 1 others. If either number is more than 12, the value
+ * is not the median, the 13th of 25. These values remain:
  *
  *   . . . l m      r = 0
  *   . . l m h
@@ -163,10 +163,12 @@ NAME (sort_around) (SAMPLE v[5], const SAMPLE *rank, int u, int step)
  *   l m h . .
  *   m h . . .      r = 4
  *
- * the 7th of 13. An l that is not the highest l is at most that one, three m
- * and three h, so it is not the 7th; nor is an h that is not the lowest. Of the
- * two that are left and five m it is the 4th, so neither the first nor the last
- * m. */
+ * Six of the values that are left out are not above the median and six not
+ * below it, so that it is the 7th of these 13. An l that is not the highest l
+ * is not above that one, three m and three h, so it cannot be the 7th; nor can
+ * an h that is not the lowest. There remain the highest l, the lowest h and
+ * five m. The median is the 4th of these 7, and so neither the first nor the
+ * last m. */
 PP_CLONES static void
 NAME (median_5) (
     void *to, void *const *rank, int step, int n, const struct coding *coding)
@@ -199,8 +201,9 @@ NAME (median_5) (
   }
 }
 
-/* Continues a rank's n units to both sides by margin: with what is step units
- * further inside. */
+/* Continues a rank of n units by margin units on both sides. Each is a copy of
+ * the unit step units farther inside: the same component of the nearest pixel.
+ */
 static void
 NAME (extend) (void *rank, int n, int step, int margin)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The loops of the CPU backend's kernel, each over one row, written so that the
- * compiler vectorises them.
+ * The loops of the CPU's kernel, each over one row, written so that the
+ * compiler vectorises them. In the order in which kernel_cpu.c calls them:
+ * vertical sums, horizontal sums, colour, and interleaving of elements.
  *
- * The order of float operations is the reference's; sums start with their first
- * product instead of +0, which can only change the sign of a zero.
+ * Float operations are in the same order as in the reference. Only, a sum
+ * starts with its first product instead of +0. That may change the sign of a
+ * zero, which the clamp removes.
  */
 #include "rows_cpu.h"
 
@@ -12,14 +14,8 @@
 
 #include "clones_cpu.h"
 
-/* Contraction to fused multiply-adds cannot be forbidden from here (gcc ignores
- * the pragma): the build passes -ffp-contract=off. */
-#ifdef __FAST_MATH__
-#error "-ffast-math breaks the identity with the reference"
-#endif
-
-/* Samples that vertical sums are made of at a time: the sums stay in the
- * first-level cache while all taps are added. */
+/* Samples of a row whose vertical sums are computed at a time. Their sums stay
+ * in the first-level cache while all taps are added. */
 #define TILE 2048
 
 PP_INLINE float
@@ -34,7 +30,8 @@ load_sample (const uint8_t *at, int bytes, const pp_sample_code *code)
   return (float) (int32_t) ((uint32_t) sample >> code->shift & code->mask);
 }
 
-/* Adds n_taps, a constant, rows to n sums; first: there is nothing yet. */
+/* Adds up to 4 weighted rows to n sums. n_taps is a constant where this is
+ * inlined. With first, sums is set instead of added to. */
 PP_INLINE void
 add_rows (float *restrict sums, const uint8_t *const *rows,
     const float *weights, int n_taps, bool first, size_t start, int n,
@@ -57,7 +54,7 @@ add_rows (float *restrict sums, const uint8_t *const *rows,
   }
 }
 
-/* The taps left over by four come first, so that all others go by fours. */
+/* First the n_taps modulo 4 taps, then all others by fours. */
 PP_INLINE void
 sum_rows (float *restrict sums, const uint8_t *const *rows,
     const float *weights, int n_taps, int n_samples, int bytes,
@@ -104,7 +101,8 @@ pp_sum_rows (float *sums, const uint8_t *const *rows, const float *weights,
     sum_rows_2 (sums, rows, weights, n_taps, n_samples, code);
 }
 
-/* Adds n_taps, a constant, taps to each of n columns. */
+/* Adds up to 4 taps to n columns. n_taps is a constant where this is inlined.
+ */
 PP_INLINE void
 add_columns (float *restrict sums, const float *restrict row,
     const int32_t *restrict offset, int step, const float *restrict weight,
@@ -139,7 +137,7 @@ pp_sum_columns (float *restrict sums, const float *restrict row,
         weight + (size_t) j * n, 4, false, n);
 }
 
-/* Element by element, as the single floats: no lane meets another. */
+/* Operations on it are those on four single floats. */
 typedef float four_floats __attribute__ ((vector_size (16)));
 
 PP_INLINE four_floats
@@ -150,7 +148,7 @@ load_four (const float *from)
   return values;
 }
 
-/* Adds n_taps, a constant, taps to each of n columns. */
+/* As add_columns, for four lanes a column. */
 PP_INLINE void
 add_lanes (float *restrict lanes, const float *restrict row,
     const int32_t *restrict offset, int step, const float *restrict weight,
@@ -186,7 +184,8 @@ pp_sum_lanes (float *restrict lanes, const float *restrict row,
         weight + (size_t) j * n, 4, false, n);
 }
 
-/* Both taps of a column lie in one vector; sums are made of two columns' taps. */
+/* a and b each have both taps of a column, for two components. Returns the sums
+ * of both columns. */
 PP_INLINE four_floats
 add_taps (four_floats a, four_floats b)
 {
@@ -240,7 +239,8 @@ load_word (const uint8_t *from)
       (uint32_t) from[2] << 16 | (uint32_t) from[3] << 24;
 }
 
-/* Not cloned: gather instructions are slower than single loads here. */
+/* Without clones: with them, the compiler would use gather instructions, which
+ * are slower here. */
 void
 pp_fetch_words (uint32_t *restrict words, const uint8_t *row,
     const int32_t *restrict offset, int n_whole, int n, int reach)
@@ -303,21 +303,22 @@ clamp (float value, float low, float high)
 }
 
 PP_CLONES void
-pp_mix (float *restrict shade, const float *restrict a, const float *restrict b,
-    const float *restrict c, const float *restrict m, int n)
+pp_mix (float *restrict colour, const float *restrict a,
+    const float *restrict b, const float *restrict c, const float *restrict m,
+    int n)
 {
   const float m0 = m[0], m1 = m[1], m2 = m[2], m3 = m[3];
   for (int x = 0; x < n; x++)
-    shade[x] = clamp (((m0 * a[x] + m1 * b[x]) + m2 * c[x]) + m3, 0.f, 255.f);
+    colour[x] = clamp (((m0 * a[x] + m1 * b[x]) + m2 * c[x]) + m3, 0.f, 255.f);
 }
 
-/* What mix gives where only one factor is not zero. */
+/* The same as pp_mix where two of its factors are 0. */
 PP_CLONES void
-pp_mix_one (float *restrict shade, const float *restrict a, float factor,
+pp_mix_one (float *restrict colour, const float *restrict a, float factor,
     float constant, int n)
 {
   for (int x = 0; x < n; x++)
-    shade[x] = clamp (factor * a[x] + constant, 0.f, 255.f);
+    colour[x] = clamp (factor * a[x] + constant, 0.f, 255.f);
 }
 
 PP_CLONES void
@@ -329,72 +330,7 @@ pp_mix_gray (float *restrict r, const float *restrict g,
     r[x] = (f0 * r[x] + f1 * g[x]) + f2 * b[x];
 }
 
-/* Nearest even, overflow to infinity; as pp_float16, but without a branch. */
-PP_INLINE uint16_t
-half_bits (float value)
-{
-  uint32_t bits, sum_bits;
-  memcpy (&bits, &value, sizeof bits);
-  const uint32_t sign = bits >> 16 & 0x8000;
-  const uint32_t magnitude = bits & 0x7fffffff;
-  /* The exponent's bias goes from 127 to 15; the 13 bits that fall away round
-   * up if they are more than half, or half and the last bit kept is odd. */
-  const uint32_t normal =
-      (magnitude - (112u << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
-  /* Halves below 2^-14 are multiples of 2^-24, as floats from 1/2 on are: the
-   * addition rounds. */
-  float sum;
-  memcpy (&sum, &magnitude, sizeof sum);
-  sum = sum + 0.5f;
-  memcpy (&sum_bits, &sum, sizeof sum_bits);
-  const uint32_t subnormal = sum_bits - 0x3f000000;
-  uint32_t half = magnitude < 113u << 23 ? subnormal : normal;
-  half = magnitude < 143u << 23 ? half : 0x7c00; /* 2^16 and more */
-  return (uint16_t) (sign | half);
-}
-
-PP_CLONES void
-pp_store_float32 (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  float *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  for (int x = 0; x < n; x++)
-    element[x] = shade[x] * mul + add;
-}
-
-PP_CLONES void
-pp_store_float16 (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  uint16_t *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  for (int x = 0; x < n; x++)
-    element[x] = half_bits (shade[x] * mul + add);
-}
-
-/* uint8 and int8: the low byte is the same. */
-PP_CLONES void
-pp_store_integer (void *elements, const float *restrict shade,
-    const pp_scaling *scaling, int n)
-{
-  uint8_t *restrict element = elements;
-  const float mul = scaling->mul, add = scaling->add;
-  /* Floats from 2^23 to 2^24 are integers: adding 1.5 * 2^23 to a value below
-   * 2^22 rounds it half to even and leaves it in the low bits, over those of
-   * magic itself, 0x4b400000. */
-  const float magic = 12582912.f;
-  const uint32_t offset = (uint32_t) scaling->zero_point - 0x4b400000u;
-  const float lo = scaling->lo, hi = scaling->hi;
-  for (int x = 0; x < n; x++) {
-    const float sum = clamp (shade[x] * mul + add, lo, hi) + magic;
-    uint32_t bits;
-    memcpy (&bits, &sum, sizeof bits);
-    element[x] = (uint8_t) (bits + offset);
-  }
-}
-
-/* Here size is a constant. */
+/* size is a constant where this is inlined. */
 PP_INLINE void
 scatter (uint8_t *restrict to, const uint8_t *restrict from, size_t size,
     size_t stride, int n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Scratch memory of the CPU backend's kernels, taken piece by piece.
+ * Scratch memory of the CPU's kernels. The same code runs twice: first without
+ * memory, to add up how much it needs, then to take the pieces.
  */
 #ifndef PP_SCRATCH_CPU_H
 #define PP_SCRATCH_CPU_H
@@ -8,12 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Alignment of the memory and of its pieces, bytes: a cache line. */
+/* Alignment of the memory and of each piece, bytes: a cache line. */
 #define PP_SCRATCH_ALIGNMENT 64
 
 typedef struct pp_scratch {
-  uint8_t *memory; /* NULL: pieces are only counted */
-  size_t taken;    /* bytes */
+  uint8_t *memory; /* NULL: only count */
+  size_t taken;    /* bytes so far */
 } pp_scratch;
 
 static inline size_t
@@ -23,7 +24,7 @@ pp_scratch_round (size_t size)
       PP_SCRATCH_ALIGNMENT;
 }
 
-/* The next size bytes; NULL while they are only counted. */
+/* Takes the next size bytes; NULL while only counting. */
 static inline void *
 pp_scratch_take (pp_scratch *scratch, size_t size)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA backend, on the static CUDA runtime: streams, events, and what is
- * queued on them. Contexts and memory are in context_cuda.c.
+ * The CUDA backend, on the static CUDA runtime: streams, events, and the copies
+ * and launches that are queued on them. engine/backend.h says what each
+ * function must do. Contexts and memory are in context_cuda.c, kernels in the
+ * .cu files.
  */
 
 #include <sched.h>
@@ -14,16 +16,17 @@
 #include "kernel_cuda.h"
 #include "median_cuda.h"
 
-/* event_wait: microseconds between two looks, when a frame is alone, */
+/* The pauses of event_wait between two queries of an event, microseconds. */
+/* For a frame that is alone. */
 #define ALONE_PAUSE 1
-/* when others are under way, for each context of the process, */
+/* For any other frame; times the number of opened devices. */
 #define SHARED_PAUSE 8
-/* and at most. */
-#define LONGEST_PAUSE 1000
-/* A pause from this on is slept through, microseconds. */
-#define WORTH_SLEEPING 20
-/* Who has waited this long, microseconds, waits behind others, and looks again
- * after this part of the time. */
+/* At most. */
+#define MAX_PAUSE 1000
+/* Shorter pauses spin, longer ones sleep. */
+#define MIN_SLEEP 20
+/* After a wait this long, a pause is at least the time waited over
+ * LONG_WAIT_PART. */
 #define LONG_WAIT 200
 #define LONG_WAIT_PART 8
 
@@ -81,9 +84,9 @@ stream_destroy (pp_stream **address)
   free (stream);
 }
 
-/* With timing: the stages' times are always on. */
 static pp_status
-event_create (pp_context *context, pp_event **address, pp_error *error)
+event_create (
+    pp_context *context, bool timed, pp_event **address, pp_error *error)
 {
   pp_event *event = calloc (1, sizeof *event);
 
@@ -91,8 +94,8 @@ event_create (pp_context *context, pp_event **address, pp_error *error)
   if (event == NULL)
     return pp_fail_memory (error, "calloc", sizeof *event);
   event->context = context;
-  const cudaError_t code =
-      cudaEventCreateWithFlags (&event->event, cudaEventDefault);
+  const cudaError_t code = cudaEventCreateWithFlags (
+      &event->event, timed ? cudaEventDefault : cudaEventDisableTiming);
   if (code != cudaSuccess) {
     free (event);
     return pp_cuda_check (context, code, "cudaEventCreateWithFlags", error);
@@ -150,7 +153,7 @@ event_query (pp_event *event, bool *passed, pp_error *error)
     return pp_cuda_fail_ending (error);
   const cudaError_t code = cudaEventQuery (event->event);
   if (code == cudaErrorNotReady) {
-    cudaGetLastError (); /* it counts as an error there */
+    cudaGetLastError (); /* it is in the last-error slot, too */
   } else {
     *passed = code == cudaSuccess;
     status = pp_cuda_check (event->context, code, "cudaEventQuery", error);
@@ -168,20 +171,22 @@ now (void)
   return (double) time.tv_sec * 1e6 + (double) time.tv_nsec / 1e3;
 }
 
-/* Neither of the runtime's own waits fits. cudaEventSynchronize spins: 64
- * elements, each with a thread that waits all the time, would take 64 cores.
- * Blocking events put an interrupt behind every stage of every frame and wake
- * up tens of microseconds late, as long as half a frame's way.
+/* Polls the event, with pauses. The runtime's own waits do not fit.
+ * cudaEventSynchronize spins: 64 elements, each with a thread that waits, would
+ * take 64 cores. Blocking events raise an interrupt for every stage of every
+ * frame and wake up tens of microseconds late, half of a frame's time.
  *
- * So: polling, with pauses. Each look takes locks of the driver that whoever
- * queues the next frame needs too; looks without pause from eight elements left
- * one sixth of the rate of one. A frame that is alone is looked at as often as
- * its latency wants. Where others are under way, being late costs nothing, and
- * all elements together look as often as one. */
+ * A query takes locks of the driver, which threads that queue frames need, too:
+ * with eight elements that queried without pause, the frame rate was a sixth of
+ * that of one element. So pauses are short only for a frame that is alone,
+ * where they add to its latency. Otherwise being late costs nothing, and pauses
+ * grow with the number of devices, so that all together query as often as one.
+ */
 static pp_status
 event_wait (pp_event *event, bool alone, pp_error *error)
 {
-  const double least = alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
+  const double min_pause =
+      alone ? ALONE_PAUSE : SHARED_PAUSE * pp_cuda_attached ();
   const double start = now ();
 
   for (;;) {
@@ -191,12 +196,12 @@ event_wait (pp_event *event, bool alone, pp_error *error)
       return status;
 
     const double looked = now (), waited = looked - start;
-    double pause = least;
+    double pause = min_pause;
     if (waited > LONG_WAIT && pause < waited / LONG_WAIT_PART)
       pause = waited / LONG_WAIT_PART;
-    if (pause > LONGEST_PAUSE)
-      pause = LONGEST_PAUSE;
-    if (pause >= WORTH_SLEEPING) {
+    if (pause > MAX_PAUSE)
+      pause = MAX_PAUSE;
+    if (pause >= MIN_SLEEP) {
       const struct timespec time = { .tv_nsec = (long) (pause * 1e3) };
       nanosleep (&time, NULL);
       continue;
@@ -223,9 +228,9 @@ event_elapsed (
   return status;
 }
 
-/* The same bytes in fewer, longer rows: where rows follow each other without a
- * gap on both sides, a box is one row; where boxes are one row, they are the
- * rows of one box, which may in turn have no gaps. */
+/* The same copy with fewer and longer rows. Rows without gaps on both sides
+ * become one row. Boxes of one row each become rows of one box; in the second
+ * pass these may be without gaps, too. */
 static pp_copy
 join_rows (const pp_copy *copy)
 {
@@ -329,7 +334,7 @@ launch (pp_stream *stream, const pp_launch *job, pp_error *error)
   if (code == cudaSuccess)
     return PP_OK;
   return pp_fail (error, PP_DEVICE_FAILED,
-      "launching the kernel for %d x %d outputs on device %d (%s): %s",
+      "launching the kernel for %d x %d pixels on device %d (%s): %s",
       job->plan->numbers.content_width, job->plan->numbers.content_height,
       context->index, context->name, pp_cuda_reason (code));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Stands in for backend_cuda.c where there is no CUDA toolkit at build time.
- * It opens nothing, so that nothing else of it is ever called.
+ * Built instead of backend_cuda.c where there is no CUDA toolkit. Opening it
+ * fails, so that none of its other functions is ever called.
  */
 
 #include "kernels/engine/backend.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Opening a CUDA device, making its context current, and its memory.
+ * Opens a CUDA device, makes its context current, allocates its memory.
  *
- * The application's current context and device stay as they are: a context is
- * the device's primary one, as every other runtime user's, made current by the
- * driver's push and pop. The runtime then works on whatever is current, so
- * cudaSetDevice is never called. The driver's functions come from the runtime;
- * libcuda is not linked, and a machine without a driver loads this code.
+ * The context is the device's primary one, which all users of the runtime
+ * share. enter pushes it and leave pops it, so that the application's current
+ * context and device stay as they are. The runtime works on the current
+ * context, so that cudaSetDevice is never called. The driver's functions are
+ * asked of the runtime: libcuda is not linked, so that the plugin also loads
+ * without a driver.
  */
 
 #include "context_cuda.h"
@@ -19,8 +20,6 @@
 #include "kernel_cuda.h"
 #include "kernels/engine/process.h"
 
-/* What the runtime says, and nothing left in the thread's last-error slot,
- * which the next check of a launch would find. */
 const char *
 pp_cuda_reason (cudaError_t error)
 {
@@ -49,7 +48,7 @@ pp_status
 pp_cuda_fail_ending (pp_error *error)
 {
   return pp_fail (error, PP_DEVICE_FAILED,
-      "the process is ending: CUDA is not called any more");
+      "the process is exiting: CUDA is not called any more");
 }
 
 static const char *
@@ -62,7 +61,8 @@ driver_reason (const struct pp_cuda_driver *driver, CUresult code)
   return text;
 }
 
-/* version: of the function's signature, as in cudaTypedefs.h. */
+/* version: the CUDA version of the function's signature, as in cudaTypedefs.h.
+ */
 static cudaError_t
 get_entry_point (const char *symbol, void **function, unsigned version)
 {
@@ -109,7 +109,8 @@ load_driver (struct pp_cuda_driver *driver, pp_error *error)
   return PP_OK;
 }
 
-/* Versions are 1000 * major + 10 * minor; 0 is no driver at all. */
+/* CUDA versions are 1000 * major + 10 * minor; 0 means that there is no driver.
+ */
 static pp_status
 count_devices (int *count, pp_error *error)
 {
@@ -148,7 +149,7 @@ retain_primary (pp_context *context, pp_error *error)
       context->name, driver_reason (driver, code));
 }
 
-/* The process in which the driver has answered; 0: none. Atomic. */
+/* The process that first used the driver; 0: none. Atomic. */
 static pid_t first_user;
 
 static pp_status
@@ -220,8 +221,7 @@ pp_cuda_leave (pp_context *context)
   pp_exit_gate_leave ();
 }
 
-/* Atomic. */
-static int attached;
+static int attached; /* threads; atomic */
 
 int
 pp_cuda_attached (void)
@@ -250,7 +250,8 @@ pp_cuda_detach (pp_context *context)
   pp_cuda_leave (context);
 }
 
-/* Whether the kernels run there: a device may be older than all of them. */
+/* Fails if the device cannot run the kernels: it may be older than all GPUs
+ * that they were compiled for. */
 static pp_status
 probe (pp_context *context, pp_error *error)
 {
@@ -301,8 +302,8 @@ bring_up (pp_context *context, int index, pp_error *error)
   return status;
 }
 
-/* A fork's child has the driver's state, but not what it stands for: the driver
- * would say that there is no device. */
+/* Fails in a forked child if its parent used CUDA. The driver would only say
+ * that there is no device. */
 static pp_status
 check_forks (pp_error *error)
 {
@@ -345,8 +346,8 @@ pp_cuda_describe (const pp_context *context, char *text, size_t size)
   snprintf (text, size, "cuda: %s (device %d)", context->name, context->index);
 }
 
-/* Cacheable, never write-combined: frames and tensors are read by the CPU.
- * Portable, so that every context of the process copies from it directly. */
+/* Not write-combined, since the CPU reads frames and tensors. Portable, so that
+ * all contexts of the process can copy from it directly. */
 void *
 pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error)
 {
@@ -370,8 +371,9 @@ pp_cuda_host_free (pp_context *context, void *memory)
     cudaGetLastError ();
 }
 
-/* Kernels read whole words, behind the ends of rows, too: what they do not use
- * should be something that was written. Waits for the device. */
+/* Sets new memory to 0, and waits for it. Kernels read whole words, so also
+ * bytes behind a row that nobody writes; tools would report these as
+ * uninitialised. */
 static pp_status
 clear (pp_context *context, void *memory, size_t size, pp_error *error)
 {

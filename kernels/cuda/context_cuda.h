@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The CUDA backend's contexts and memory. The functions are those of backend.h;
- * the others are for the backend's own files.
+ * The CUDA backend's contexts and memory. pp_cuda_open to pp_cuda_device_free
+ * are functions of pp_backend: engine/backend.h describes them. The others are
+ * used by the backend's own files.
  */
 #ifndef PP_CONTEXT_CUDA_H
 #define PP_CONTEXT_CUDA_H
@@ -13,7 +14,8 @@
 
 #include "kernels/engine/backend.h"
 
-/* The driver's functions, as the runtime finds them. */
+/* Functions of the driver. The runtime finds them, so that libcuda is not
+ * linked. */
 struct pp_cuda_driver {
   CUresult (CUDAAPI *get_device) (CUdevice *, int);
   CUresult (CUDAAPI *retain) (CUcontext *, CUdevice);
@@ -33,12 +35,13 @@ struct pp_context {
   pid_t pid; /* of the process that opened it */
 };
 
-/* What the runtime says, and nothing left in the thread's last-error slot: it
- * is the application's too where that links the same runtime. */
+/* The runtime's text for an error. Clears the thread's last-error slot, since
+ * the application may use the same runtime and would find the error there. */
 const char *pp_cuda_reason (cudaError_t error);
-/* What is said instead of a call that pp_exit_gate_enter forbids. */
+/* Fails because the process is exiting: pp_exit_gate_enter returned false. */
 pp_status pp_cuda_fail_ending (pp_error *error);
-/* PP_OK, or the failure of call. */
+/* PP_OK, or fails with the name of the call, the device and the runtime's text.
+ */
 pp_status pp_cuda_check (const pp_context *context, cudaError_t code,
     const char *call, pp_error *error);
 
@@ -49,7 +52,7 @@ pp_status pp_cuda_enter (pp_context *context, pp_error *error);
 void pp_cuda_leave (pp_context *context);
 pp_status pp_cuda_attach (pp_context *context, pp_error *error);
 void pp_cuda_detach (pp_context *context);
-/* Threads of the process that are: one a device. */
+/* How many threads of the process are attached: one for each opened device. */
 int pp_cuda_attached (void);
 void *pp_cuda_host_alloc (pp_context *context, size_t size, pp_error *error);
 void pp_cuda_host_free (pp_context *context, void *memory);

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
-
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A counter of threads that are in a call, and a handler that closes the gate
+ * at exit: exit_gate.h says why.
+ */
 #include "exit_gate.h"
 
 #include <pthread.h>
@@ -7,13 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long the end of the process is held up for a call that does not return,
- * and how often it is looked at, microseconds. */
-#define PATIENCE 1000000
+/* The exit of the process waits this long for calls to return, and looks this
+ * often, microseconds. */
+#define MAX_WAIT 1000000
 #define PAUSE 100
 
-static bool closed; /* atomic, as is inside */
-static int inside;
+static bool closed; /* atomic */
+static int inside;  /* threads; atomic */
 static pid_t installed_by;
 
 bool
@@ -38,14 +41,14 @@ pp_exit_gate_close (void)
   const struct timespec pause = { .tv_nsec = PAUSE * 1000 };
 
   __atomic_store_n (&closed, true, __ATOMIC_SEQ_CST);
-  for (int waited = 0; waited < PATIENCE; waited += PAUSE) {
+  for (int waited = 0; waited < MAX_WAIT; waited += PAUSE) {
     if (__atomic_load_n (&inside, __ATOMIC_SEQ_CST) == 0)
       return;
     nanosleep (&pause, NULL);
   }
 }
 
-/* A fork's child has none of the threads that it would wait for. */
+/* Not in a forked child: the threads that it would wait for are not there. */
 static void
 close_at_exit (void)
 {

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Keeps threads that are still at work out of a library that the end of the
- * process takes away: programs end without stopping what they started, and a
- * driver's own handlers then pull it from under whoever is in a call.
+ * Keeps threads from calling CUDA while the process exits. Programs may exit
+ * with pipelines that still run. The driver then unloads itself, and a thread
+ * that is in one of its calls would crash. All calls of CUDA go through this
+ * gate; it closes when the process exits.
  */
 #ifndef PP_EXIT_GATE_H
 #define PP_EXIT_GATE_H
 
 #include <stdbool.h>
 
-/* From now on the gate closes when the process exits, before what was registered
- * earlier: so call it when the library is up. Once a process is enough; any
- * thread. */
+/* Registers the handler that closes the gate when the process exits. Handlers
+ * run in reverse order, so call this after the driver has started and
+ * registered its own. Further calls do nothing. Any thread. */
 void pp_exit_gate_install (void);
 
-/* Around every call. False: the process is ending, do not make it, and do not
- * leave. Any thread. */
+/* Enter before a call of CUDA, leave after it. If enter returns false, the
+ * process is exiting: make no call, and do not leave. Any thread. */
 bool pp_exit_gate_enter (void);
 void pp_exit_gate_leave (void);
 
-/* What the handler does: keeps everyone out and waits for those inside, but not
- * for long. */
+/* Closes the gate and waits until no thread is inside, at most a second. The
+ * handler calls it; tests do, too. */
 void pp_exit_gate_close (void);
 
 #endif

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows that are too many copies apart, read over the bus by a kernel. A warp
- * moves a segment of a row at a time. What a thread waits for is the bus, so it
- * has several words in flight, and each word is read once: where a row does not
- * start at a multiple of a word, a thread takes the rest of what it writes from
+ * A kernel that uploads rows by reading them over the bus, for rows that would
+ * take too many copies. A warp moves a segment of a row at a time. A thread
+ * waits for the bus only, so it has several words in flight. Each word is read
+ * once: where a row does not start at a multiple of a word, each word that is
+ * written is made of two that were read, and a thread gets the second one from
  * its neighbour.
  */
 #include "gather_cuda.h"
 
 #define WORD PP_GATHER_ALIGNMENT
 #define WARP 32
-/* Words that a thread has in flight. */
+/* Words that a thread has in flight; bytes of a segment. */
 #define WORDS 4
 #define SEGMENT (WORDS * WARP * WORD)
 #define THREADS 256
 #define WARPS (THREADS / WARP)
-/* A MiB in flight is many times what the bus holds; more blocks would only keep
- * the kernels of other streams off the multiprocessors. */
+/* These have a MiB in flight, many times what the bus can hold. More blocks
+ * would only keep kernels of other streams from running. */
 #define MAX_BLOCKS 64
 
-/* The 16 bytes from byte phase of low on, that high continues. */
+/* 16 of the 32 bytes of low and high, from byte phase on. */
 static __device__ __forceinline__ uint4
 join_words (uint4 low, uint4 high, int phase)
 {
@@ -51,8 +52,8 @@ shuffle (uint4 word, int lane)
       __shfl_sync (~0u, word.w, lane));
 }
 
-/* By all threads of a warp: bytes bytes, at most a segment. to is at a multiple
- * of a word and is written in whole words. */
+/* Copies bytes bytes, at most a segment; all threads of a warp call it. to is a
+ * multiple of a word and is written in whole words. */
 static __device__ __forceinline__ void
 copy_segment (const uint8_t *from, uint8_t *to, int bytes)
 {
@@ -62,7 +63,7 @@ copy_segment (const uint8_t *from, uint8_t *to, int bytes)
   uint4 *target = (uint4 *) to;
   const int n_read = (phase + bytes + WORD - 1) / WORD;
   const int n_written = (bytes + WORD - 1) / WORD;
-  /* one more, since the last thread's neighbour is the first one's next word */
+  /* One more: the last thread's neighbour is the first thread's next word. */
   uint4 word[WORDS + 1];
 
 #pragma unroll
@@ -85,7 +86,7 @@ copy_segment (const uint8_t *from, uint8_t *to, int bytes)
   }
 }
 
-/* A row of blocks for each plane. */
+/* blockIdx.y is the plane. */
 static __global__ void
 __launch_bounds__ (THREADS) gather (const __grid_constant__ pp_gather args)
 {
@@ -118,18 +119,18 @@ pp_cuda_prepare_gather (void)
 extern "C" cudaError_t
 pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
 {
-  size_t most = 0; /* blocks that a plane keeps busy */
+  size_t max_blocks = 0; /* blocks that a plane keeps busy */
 
   for (int p = 0; p < planes->n_planes; p++) {
     const pp_gather_plane &plane = planes->plane[p];
     const size_t segments =
         (plane.width + SEGMENT - 1) / SEGMENT * (size_t) plane.n_rows;
     const size_t blocks = (segments + WARPS - 1) / WARPS;
-    most = blocks > most ? blocks : most;
+    max_blocks = blocks > max_blocks ? blocks : max_blocks;
   }
 
-  const dim3 grid (
-      most < MAX_BLOCKS ? (unsigned) most : MAX_BLOCKS, planes->n_planes);
+  const dim3 grid (max_blocks < MAX_BLOCKS ? (unsigned) max_blocks : MAX_BLOCKS,
+      planes->n_planes);
   void *parameters[] = { (void *) planes };
   return cudaLaunchKernel (
       (const void *) gather, grid, dim3 (THREADS), parameters, 0, stream);

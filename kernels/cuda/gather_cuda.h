@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The kernel that fetches rows from pinned memory. Any thread; the device's
- * context is current. The errors are those of the runtime call that failed;
- * they stay in the thread's last-error slot.
+ * The kernel that gathers rows: it reads them from pinned host memory and
+ * writes them to the device, in place of many small copies. Any thread, with
+ * the device's context current. A function returns the error of the runtime
+ * call that failed, and leaves it in the thread's last-error slot.
  */
 #ifndef PP_GATHER_CUDA_H
 #define PP_GATHER_CUDA_H
@@ -18,9 +19,10 @@ extern "C" {
 /* Loads the kernel. */
 cudaError_t pp_cuda_prepare_gather (void);
 
-/* Queues the kernel on stream. The planes' memory is pinned and has the same
- * address on the device, as all of cudaHostAlloc's has. Aligned words of 16
- * bytes are read that hold a byte of a row: pinned memory ends with one. */
+/* Queues the kernel on stream. The planes are in memory of cudaHostAlloc, which
+ * has the same address on the device. The kernel reads aligned words of 16
+ * bytes, so also bytes beside a row; they are inside the allocation, which ends
+ * with a whole word. */
 cudaError_t pp_cuda_gather (const pp_gather *gather, cudaStream_t stream);
 
 #ifdef __cplusplus

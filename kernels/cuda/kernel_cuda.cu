@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The GPU's kernels: the bits of pp_apply_c, content only. Every value goes
- * through the reference's float operations in the reference's order; what
- * differs is who computes what:
+ * The GPU's kernels that resample: the same bits as pp_apply_c, for the content
+ * only. Each value goes through the same float operations as in the reference,
+ * in the same order. pp_cuda_launch chooses one of three kernels:
  *
- *   few_taps  at most two taps an axis: a thread makes one pixel and has all
- *             its loads in flight at once
- *   tile      more taps (tile_cuda.cuh)
- *   any_taps  everything else: a thread makes one pixel, tap by tap
+ *   few_taps  for at most two taps an axis: a thread makes one pixel, and has
+ * all of its loads in flight at once tile      for more taps (tile_cuda.cuh)
+ *   any_taps  for all that the others cannot do: a thread makes one pixel, tap
+ * by tap
  */
 #include "tile_cuda.cuh"
 
-/* few_taps and any_taps: pixels a block makes. Its warps are rows of 32. */
+/* The pixels of a block of few_taps and any_taps. Its warps are rows of 32. */
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 4
 #define BLOCK_THREADS (BLOCK_COLUMNS * BLOCK_ROWS)
 
-/* The taps of one output on one axis. Where the table has fewer, the rest
- * weighs nothing: adding it changes no bit. */
+/* The taps of one output on one axis. If the table has fewer than TAPS, the
+ * others have weight 0 and change no bit. */
 template <int TAPS> struct tap_set {
   unsigned at[TAPS];
   float weight[TAPS];
@@ -66,7 +66,7 @@ sum_taps (const kernel_args &args, int component, const tap_set<X> &x,
   return sum;
 }
 
-/* Components 1 and 2 where they lie side by side: one load gives both. */
+/* Components 1 and 2, where they are adjacent: one load gets both. */
 template <int BYTES, int TAPS>
 static __device__ __forceinline__ void
 sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
@@ -96,9 +96,9 @@ sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
   value[1] = swapped ? low : high;
 }
 
-/* X, Y: taps of component 0. CHROMA: of components 1 and 2 on both axes, where
- * they have tables of their own, or 0 where all components share one. PAIR:
- * those two lie side by side. */
+/* X, Y: taps of component 0. CHROMA: taps of components 1 and 2 on both axes,
+ * or 0 if all components have the same tables. PAIR: components 1 and 2 are
+ * adjacent. */
 template <int BYTES, int COMPONENTS, int X, int Y, int CHROMA, bool PAIR>
 static __global__ void
 __launch_bounds__ (BLOCK_THREADS)
@@ -198,8 +198,8 @@ choose_any_taps (kernel_launch &launch, const pp_numbers &n)
       launch, n, kernels[n.n_components / 3 * 2 + n.sample_bytes - 1]);
 }
 
-/* Whether components 1 and 2 are side by side, at a multiple of their common
- * size. */
+/* Whether components 1 and 2 are adjacent, at a multiple of their common size.
+ */
 static bool
 has_pairs (const pp_numbers &n)
 {
@@ -212,8 +212,8 @@ has_pairs (const pp_numbers &n)
       a.pixel_stride % size == 0;
 }
 
-/* The first kernel that has enough taps. False where an axis has more than
- * two. */
+/* Chooses the first kernel of the table with enough taps. False if an axis has
+ * more than two. */
 static bool
 choose_few_taps (kernel_launch &launch, const pp_numbers &n)
 {
@@ -261,8 +261,8 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n)
   return false;
 }
 
-/* Whether every sample is at a multiple of its size and every row at a
- * multiple of WORD, which is not too far from the next one. */
+/* Whether few_taps and tile can read the source: every sample is at a multiple
+ * of its size, every row at a multiple of WORD, and strides have 32 bits. */
 static bool
 regular (const pp_numbers &n, const pp_view &view)
 {
@@ -287,7 +287,8 @@ choose_kernel (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     choose_any_taps (launch, plan->numbers);
 }
 
-/* Loading is lazy: asking for a kernel's attributes makes it happen. */
+/* CUDA loads a kernel when it is first used. Asking for its attributes is a
+ * use. */
 static cudaError_t
 load (const kernel_launch &launch)
 {
@@ -319,7 +320,7 @@ pp_cuda_prepare (const pp_plan *plan)
   return load (launch);
 }
 
-/* The table from output first on. */
+/* An axis' table, from output first on. */
 static tap_table
 find_table (const pp_launch *job, const pp_axis &axis, int first)
 {

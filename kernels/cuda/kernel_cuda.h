@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The GPU's kernels as backend_cuda.c sees them. Any thread; the device's
- * context is current. The errors are those of the runtime call that failed;
- * they stay in the thread's last-error slot.
+ * The GPU's kernels, as backend_cuda.c calls them. Any thread, with the
+ * device's context current. A function returns the error of the runtime call
+ * that failed, and leaves it in the thread's last-error slot.
  */
 #ifndef PP_KERNEL_CUDA_H
 #define PP_KERNEL_CUDA_H
@@ -15,19 +15,19 @@
 extern "C" {
 #endif
 
-/* Whether the library has code that the device can run: loads a kernel. */
+/* Checks that the device can run the kernels, by loading one. */
 cudaError_t pp_cuda_probe (void);
 
-/* Loads every kernel that a launch of plan may run. */
+/* Loads all kernels that a launch of plan may use. */
 cudaError_t pp_cuda_prepare (const pp_plan *plan);
 
-/* Queues the kernel on stream. Writes the content, not the padding.
+/* Queues a kernel on stream that writes the job's rows of the content.
  * multiprocessors: how many the device has.
  *
- * Rows of source may start anywhere. The fast kernels are taken where planes
- * and strides are multiples of 8 bytes, strides less than 4 GiB and, for samples
- * of 2 bytes, first bytes and pixel strides even. Where they are taken, whole words of 8 bytes are
- * read: a row's last word must be readable to its end. */
+ * Rows of source may start at any address. Faster kernels are used if planes
+ * and strides are multiples of 8 bytes, strides are below 4 GiB and, for
+ * samples of 2 bytes, offsets and pixel strides are even. They read whole words
+ * of 8 bytes: a row's last word must be readable to its end. */
 cudaError_t pp_cuda_launch (
     const pp_launch *launch, int multiprocessors, cudaStream_t stream);
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The GPU's median: the values of pp_median_c.
+ * The GPU's median: the same values as pp_median_c. pp_cuda_median chooses
+ * between two kernels for each group of components:
  *
- *   words       a thread makes some words of a row, or of two. It sorts the
- *               columns of these words, takes those beside them from the other
- *               threads of its warp, then finds the middle values by networks of
- *               minimum and maximum. A warp's outermost threads only sort
- *   any_median  everything else, and columns that are picked: a thread makes two
- *               samples
+ *   words       A thread makes some adjacent words of one row or two. It sorts
+ * the columns of these words, gets the sorted columns beside them from other
+ * threads of its warp, and finds the medians by networks. The outermost threads
+ * of a warp only sort. (median_words_cuda.cuh) any_median  A thread makes two
+ * samples. For all that words cannot do, and where only some columns are
+ * needed.
  *
- * Two units are compared at a time, as halves of a word. Of bytes, the upper
- * one of a half counts: the lower one may be anything, since what is sorted by
- * both is sorted by the upper one. So every second byte takes part where it is,
- * and the others moved up by one.
+ * Two values are compared at once, in the halves of a 32-bit word. A sample of
+ * one byte is in the upper byte of its half. The lower byte may have any value:
+ * what is sorted by 16 bits is also sorted by the upper 8. So of the four bytes
+ * of a word, two are compared where they are, and the two others after a shift
+ * by one byte.
  */
 #include "median_cuda.h"
-#include "words_cuda.cuh"
+#include "median_words_cuda.cuh"
 
 template <int BYTES>
 static __device__ __forceinline__ unsigned
@@ -33,16 +35,16 @@ store_sample (uint8_t *at, unsigned sample)
     at[1] = (uint8_t) (sample >> 8);
 }
 
-/* Units of a pixel, from its first sample to its last. */
+/* Units of a pixel, from its first sample to its last one. */
 static __host__ __device__ __forceinline__ int
 units_of_pixel (const pp_median_group &group)
 {
   return group.units - (group.columns - 1) * group.step;
 }
 
-/* The two samples that a thread makes are the halves that are compared: one of a
- * row's left part and one of its right, so that the threads of a warp read side
- * by side. */
+/* A thread makes a sample in the left half of a row and one in its right half,
+ * as the two halves of a word. So neighbouring threads read neighbouring
+ * samples. */
 template <int BYTES, int SIZE>
 static __global__ void
 __launch_bounds__ (THREADS)
@@ -55,7 +57,7 @@ __launch_bounds__ (THREADS)
   const int unit = thread % units, i_column = thread / units;
   const int i_row = blockIdx.y * BLOCK_ROWS + threadIdx.y;
   const int left = div_up (part.columns.n, 2);
-  int byte[2][SIZE]; /* of a row: where the columns' samples are */
+  int byte[2][SIZE]; /* where the samples of each column are in a row */
   unsigned rank[SIZE][SIZE];
 
   if (i_column >= left || i_row >= part.rows.n || !(group.samples >> unit & 1))
@@ -135,22 +137,22 @@ words_can (const pp_launch *job, const pp_median_group &group)
   return together % ALIGNMENT == 0 && group.step <= MAX_STEP;
 }
 
-/* What no tap reads is not made, where the axis' table shows that it is all but
- * at most one in least. */
+/* Picks the rows or columns that taps read, if they are at most one in
+ * min_ratio of all; else all. */
 static median_picks
-make_picks (const pp_launch *job, const pp_axis &axis, int count, int least)
+make_picks (const pp_launch *job, const pp_axis &axis, int count, int min_ratio)
 {
   const int n = axis.n_out * axis.n_taps;
 
-  if (n >= count || n * least > count)
+  if (n >= count || n * min_ratio > count)
     return { NULL, 0, count };
   return { job->index + axis.first, axis.n_taps, n };
 }
 
-/* To pick columns is worth it where there are so many times more of them: a
- * sample takes any_median as many instructions as words takes for so many. */
+/* Columns are picked only if they are at most one in so many: any_median needs
+ * as many instructions for one sample as words for so many. */
 static int
-least_columns (const pp_launch *job, const pp_median_group &group)
+min_column_ratio (const pp_launch *job, const pp_median_group &group)
 {
   if (!words_can (job, group))
     return 1;
@@ -169,14 +171,14 @@ make_part (const pp_launch *job, const pp_median_group &group)
     job->medians.plane[p] + group.first_row * to_stride, from_stride, to_stride,
     make_picks (job, n.y[group.axes], group.rows, 1),
     make_picks (
-        job, n.x[group.axes], group.columns, least_columns (job, group)) };
+        job, n.x[group.axes], group.columns, min_column_ratio (job, group)) };
 }
 
 static dim3
 count_words_blocks (const median_part &part, int bytes, int size)
 {
   const word_layout layout = make_layout (bytes, size, part.group.step);
-  const int makers = BLOCK_COLUMNS - 2 * layout.halo; /* of a warp */
+  const int makers = BLOCK_COLUMNS - 2 * layout.halo; /* threads of a warp */
   const int rows = part.rows.n_taps == 0 ? layout.rows : 1;
 
   return dim3 (
@@ -193,7 +195,7 @@ count_any_blocks (const median_part &part)
       div_up (part.rows.n, BLOCK_ROWS));
 }
 
-/* Launches words or any_median, for the groups that are its. */
+/* Launches words (fast) or any_median, for the groups that it is chosen for. */
 static cudaError_t
 launch_median (const pp_launch *job, bool fast, cudaStream_t stream)
 {

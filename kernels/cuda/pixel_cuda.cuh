@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the GPU's kernels share: their argument, how bytes become values, and
- * the way from a pixel's components to the tensor.
+ * What the GPU's kernels that resample share: their argument, loading samples,
+ * and finish_pixel, which turns a pixel's resampled components into elements of
+ * the tensor.
  *
- * __fmul_rn and __fadd_rn are never contracted, whatever the build passes.
+ * __fmul_rn and __fadd_rn are never fused to one operation, with any option of
+ * the compiler.
  */
 #ifndef PP_PIXEL_CUDA_CUH
 #define PP_PIXEL_CUDA_CUH
@@ -13,47 +15,49 @@
 
 #include "kernel_cuda.h"
 
-/* A run of components whose samples are interleaved: they share rows, taps and
- * code. What tile keeps of it in shared memory is at these offsets, in floats:
- * for each row of a tile the vertical sums of the samples under it; then, tap
- * by tap, the weights of its columns. */
+/* For the kernel tile: consecutive components that are interleaved, and so
+ * share rows and taps. sums and weights are offsets in shared memory, in
+ * floats. sums: for each row of the tile, the vertical sums of the samples
+ * under it. weights: for each horizontal tap, its weights in the tile's
+ * columns. */
 struct tile_group {
   const uint8_t *first; /* its first sample */
-  int component;        /* the first of its components */
-  int reach;            /* bytes from there to its pixel's end */
+  int component;        /* its first component */
+  int reach;            /* bytes of a pixel, from first on */
   int sums, sums_stride;
   int weights;
 };
 
-/* How tile divides the work. */
+/* How the kernel tile divides the work. */
 struct tile_layout {
   int log2_columns, rows; /* outputs of a tile */
   tile_group group[PP_MAX_COMPONENTS];
-  int offset[PP_MAX_COMPONENTS]; /* samples from the group's to the component */
+  int offset[PP_MAX_COMPONENTS]; /* of a component in its group, samples */
 };
 
-/* A component's taps on one axis, as pp_axis describes them. */
+/* A tap table of one axis: see pp_axis. */
 struct tap_table {
   const int32_t *first;
   const float *weight;
   int n_taps, n_out;
 };
 
+/* The argument of all kernels that resample. */
 struct kernel_args {
   pp_numbers numbers;
   tap_table x[PP_MAX_COMPONENTS], y[PP_MAX_COMPONENTS];
   const uint8_t *first[PP_MAX_COMPONENTS]; /* each component's first sample */
-  size_t stride[PP_MAX_COMPONENTS];        /* bytes from row to row */
+  size_t stride[PP_MAX_COMPONENTS];        /* bytes from one row to the next */
   void *content[PP_MAX_CHANNELS]; /* each channel's element of pixel (0, 0) */
   int row_stride, pixel_stride;   /* of the tensor, elements */
   tile_layout tile;
 };
 
-/* One launch, as the host has decided it. */
+/* A launch, as the host decides it. */
 struct kernel_launch {
   const void *kernel;
   dim3 grid, block;
-  int rows;      /* of outputs that a block makes; grid.y follows from it */
+  int rows;      /* of the content that a block makes; gives grid.y */
   size_t shared; /* bytes */
 };
 
@@ -75,7 +79,7 @@ decode (const pp_source &source, unsigned sample)
   return (float) (int) (sample >> source.shift & (unsigned) source.mask);
 }
 
-/* What brings the bytes of two samples in a word in order. */
+/* The selector of __byte_perm that puts the bytes of two samples in order. */
 static __device__ __forceinline__ unsigned
 byte_order (const pp_numbers &n)
 {
@@ -93,7 +97,7 @@ load_sample (const pp_numbers &n, const pp_source &source, const uint8_t *at)
       source, n.big_endian ? __byte_perm (sample, 0, 0x4401) : sample);
 }
 
-/* Two samples side by side, at a multiple of their common size. */
+/* Two adjacent samples, at a multiple of their common size. */
 template <int BYTES>
 static __device__ __forceinline__ float2
 load_pair (const pp_numbers &n, const pp_source &source, const uint8_t *at)
@@ -139,7 +143,7 @@ store (const pp_numbers &n, __half *to, float value)
   *to = __float2half_rn (value);
 }
 
-/* The low byte is right for both integer types. */
+/* For uint8 and int8: the low byte is the same. */
 static __device__ __forceinline__ void
 store (const pp_numbers &n, uint8_t *to, float value)
 {
@@ -150,7 +154,7 @@ store (const pp_numbers &n, uint8_t *to, float value)
 
 template <typename ELEMENT>
 static __device__ __forceinline__ void
-store_channels (const kernel_args &args, const float *shade, int64_t element)
+store_channels (const kernel_args &args, const float *colour, int64_t element)
 {
   const pp_numbers &n = args.numbers;
 
@@ -158,7 +162,7 @@ store_channels (const kernel_args &args, const float *shade, int64_t element)
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
     if (c < n.n_channels)
       store (n, (ELEMENT *) args.content[c] + element,
-          __fadd_rn (__fmul_rn (shade[c], n.mul[c]), n.add[c]));
+          __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
 }
 
 template <int COMPONENTS>
@@ -173,29 +177,31 @@ mix (const float (&m)[4], const float *value)
   return clamp (__fadd_rn (sum, m[3]), 0.f, 255.f);
 }
 
-/* value: the resampled components of the pixel (x, y) of the content. */
+/* Colour, normalisation and type. value: the resampled components of the pixel
+ * (x, y) of the content. */
 template <int COMPONENTS>
 static __device__ __forceinline__ void
 finish_pixel (const kernel_args &args, const float *value, int x, int y)
 {
   const pp_numbers &n = args.numbers;
   const int64_t element = (int64_t) y * args.row_stride + x * args.pixel_stride;
-  float shade[PP_MAX_CHANNELS];
+  float colour[PP_MAX_CHANNELS];
 
 #pragma unroll
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
-    shade[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
+    colour[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
   if (n.to_gray) {
-    shade[0] = add_product (
-        add_product (__fmul_rn (n.gray[0], shade[0]), n.gray[1], shade[1]),
-        n.gray[2], shade[2]);
+    colour[0] = add_product (
+        add_product (__fmul_rn (n.gray[0], colour[0]), n.gray[1], colour[1]),
+        n.gray[2], colour[2]);
   }
+  static_assert (PP_N_TYPES == 4, "a type more needs a branch here");
   if (n.type == PP_TYPE_FLOAT32)
-    store_channels<float> (args, shade, element);
+    store_channels<float> (args, colour, element);
   else if (n.type == PP_TYPE_FLOAT16)
-    store_channels<__half> (args, shade, element);
+    store_channels<__half> (args, colour, element);
   else
-    store_channels<uint8_t> (args, shade, element);
+    store_channels<uint8_t> (args, colour, element);
 }
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The GPU's kernel for more than two taps an axis. A block makes a tile of
- * outputs. It leaves the vertical sums of every sample under the tile in shared
- * memory, of all groups at once; then each thread adds the horizontal taps of
- * some pixels.
- *
- * A block spends its time waiting for memory, so what it needs is asked for as
- * early as possible, and there is one barrier only.
+ * pixels, in two steps with one barrier between them: sum_columns   the
+ * vertical sums of all samples under the tile, to shared memory make_pixels
+ * each thread adds the horizontal taps of some pixels A block spends its time
+ * waiting for memory, so it starts its loads as early as possible. choose_tile,
+ * at the end, decides the tile's size on the host.
  */
 #ifndef PP_TILE_CUDA_CUH
 #define PP_TILE_CUDA_CUH
@@ -15,27 +14,29 @@
 
 #include "pixel_cuda.cuh"
 
-/* Threads of a block. Many small blocks are best, since those that wait at a
- * barrier leave the others alone; but where blocks are few, they are larger. */
-#define LEAST_THREADS 128
-#define MOST_THREADS 256
-/* Blocks of the largest size that a multiprocessor is to have, since a block
- * spends most of its time waiting for memory. It limits registers to 64; with
- * fewer blocks to go round, smaller tiles are better. */
+/* Threads of a block. Many small blocks are best, since one that waits at its
+ * barrier does not hold up the others. If there are few blocks, they are
+ * larger. */
+#define MIN_THREADS 128
+#define MAX_THREADS 256
+/* Blocks of the largest size that a multiprocessor should have at once, since
+ * most of them wait for memory. This limits a thread to 64 registers. If there
+ * are fewer blocks, a smaller tile is better. */
 #define TILE_BLOCKS 4
-#define TILE_KERNEL __global__ __launch_bounds__ (MOST_THREADS, TILE_BLOCKS)
-/* Rows of pixels that a thread makes together: their weights and their places
- * in shared memory are found once. */
+#define TILE_KERNEL __global__ __launch_bounds__ (MAX_THREADS, TILE_BLOCKS)
+/* Rows of pixels that a thread makes together: they share weights and offsets
+ * in shared memory. */
 #define THREAD_ROWS 2
-/* Bytes that a thread loads at once. */
+/* Bytes of a load. */
 #define WORD 8
 /* Loads that a thread has in flight. */
 #define LOADS 8
-/* Shared memory that every block may have without asking, bytes. */
+/* Shared memory that a block can have without an opt-in, bytes. */
 #define SHARED_LIMIT (48 * 1024)
 
-/* A sum of a row is stored at SKEW (sample): columns that are a power of two
- * apart, read by the threads of a warp, then lie in different banks. */
+/* Where the sum of a sample is in a row of shared memory. Threads of a warp
+ * read samples that are a power of two apart; with the skew, they are in
+ * different banks. */
 #define SKEW(lane) ((lane) + ((lane) >> 5))
 
 /* The value of sample k of a word. */
@@ -46,7 +47,7 @@ unpack (const pp_numbers &n, const pp_source &source, uint2 word, int k)
   const unsigned half = k < WORD / BYTES / 2 ? word.x : word.y;
 
   if (BYTES == 1) {
-    /* the bits of 2^23 + the byte: cheaper than a conversion */
+    /* The bits of 2^23 + the byte, minus 2^23: cheaper than a conversion. */
     const unsigned bits = __byte_perm (half, 0x4b000000, 0x7440 | (k & 3));
     return __fadd_rn (__uint_as_float (bits), -8388608.f);
   }
@@ -54,9 +55,9 @@ unpack (const pp_numbers &n, const pp_source &source, uint2 word, int k)
   return decode (source, (k & 1) ? ordered >> 16 : ordered & 0xffff);
 }
 
-/* Adds n_taps weighted rows of a word's samples to sum. weight_step: elements
- * from one tap's weight to the next. Many loads are in flight before the first
- * is used: the taps are what a thread waits for. */
+/* Adds the weighted samples of one word in n_taps rows to sum. weight_step:
+ * elements from one tap's weight to the next. LOADS loads are in flight before
+ * the first one is used, since that is what a thread waits for. */
 template <int BYTES>
 static __device__ __forceinline__ void
 sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
@@ -85,22 +86,23 @@ sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
   }
 }
 
-/* What a block has to do. */
+/* The pixels that a block makes. */
 struct tile_place {
-  int x0, y0;        /* its first output */
-  int columns, rows; /* its outputs, cut to the content */
+  int x0, y0;        /* the first pixel */
+  int columns, rows; /* fewer at the edges of the content */
 };
 
-/* The samples of a group's row that lie under the tile. */
+/* The samples of a row that are under the tile, for one group. */
 struct tile_span {
   const uint8_t *words; /* of row 0, at a multiple of WORD */
   int n_words;
-  int origin; /* samples from words to the group's sample 0, mostly negative */
+  int origin; /* samples from words to the group's sample 0; mostly negative */
 };
 
-/* The least and the greatest first tap of columns adjacent outputs, at most
- * 64. They need not ascend: where the outermost taps of an output weigh
- * nothing, it starts later than its neighbours. Each warp finds them itself. */
+/* The smallest and the largest first tap of columns adjacent outputs, at
+ * most 64. First taps need not ascend: an output whose outermost taps have
+ * weight 0 may start later than its neighbours. Each warp computes them for
+ * itself. */
 static __device__ __forceinline__ int2
 find_first_taps (const int32_t *index, int columns)
 {
@@ -117,7 +119,7 @@ find_first_taps (const int32_t *index, int columns)
   return taps;
 }
 
-/* Below, G is a group and C the first of its components. */
+/* Template parameters below: G is a group, and C its first component. */
 
 template <int BYTES, int G, int C>
 static __device__ __forceinline__ tile_span
@@ -140,7 +142,7 @@ find_span (const kernel_args &args, const tile_place &place)
   return span;
 }
 
-/* Asks for the weights of the tile's columns. */
+/* Starts to copy the weights of the tile's columns to shared memory. */
 template <int G, int C>
 static __device__ __forceinline__ void
 copy_weights (const kernel_args &args, const tile_place &place, float *shared)
@@ -158,9 +160,10 @@ copy_weights (const kernel_args &args, const tile_place &place, float *shared)
   }
 }
 
-/* Leaves the vertical sums of all samples of the span in shared memory. task
- * counts words of the tile's rows, those of this group first; what is left of
- * it belongs to the next one, so that groups are summed at once. */
+/* Writes the vertical sums of all samples of the span to shared memory. A task
+ * is a word in a row of the tile, and task the thread's next one. Tasks of all
+ * groups are counted in one sequence, so that no thread waits between two
+ * groups: task is returned as counted from the next group's first. */
 template <int BYTES, int G, int C>
 static __device__ __forceinline__ void
 sum_columns (const kernel_args &args, const tile_place &place,
@@ -187,13 +190,13 @@ sum_columns (const kernel_args &args, const tile_place &place,
         SKEW (word * (WORD / BYTES));
 #pragma unroll
     for (int k = 0; k < WORD / BYTES; k++)
-      to[k] = sum[k]; /* a word never crosses a step of SKEW */
+      to[k] = sum[k]; /* adjacent: SKEW steps at multiples of 32 only */
   }
   task -= n_tasks;
 }
 
-/* Resamples a group's N components of the pixels from (column, row) of the tile
- * down. value: by row and component. */
+/* Adds the horizontal taps: resamples the group's N components in THREAD_ROWS
+ * pixels, from (column, row) of the tile down. value: by row and component. */
 template <int G, int C, int N, int N_ALL>
 static __device__ __forceinline__ void
 sum_rows (const kernel_args &args, const tile_place &place,
@@ -207,7 +210,7 @@ sum_rows (const kernel_args &args, const tile_place &place,
   const float *sums = shared + group.sums + row * group.sums_stride;
   const float *weight = shared + group.weights + column;
   unsigned lane = span.origin + __ldg (table.first + place.x0 + column) * step;
-  int below[THREAD_ROWS]; /* rows that are not there are the last one */
+  int below[THREAD_ROWS]; /* rows below the tile are its last one */
 
 #pragma unroll
   for (int r = 0; r < THREAD_ROWS; r++) {
@@ -231,7 +234,7 @@ sum_rows (const kernel_args &args, const tile_place &place,
   }
 }
 
-/* Makes the pixels of a tile from its vertical sums. */
+/* Makes the tile's pixels from its vertical sums. */
 template <int N0, int N1, int N2>
 static __device__ __forceinline__ void
 make_pixels (const kernel_args &args, const tile_place &place,
@@ -260,7 +263,8 @@ make_pixels (const kernel_args &args, const tile_place &place,
   }
 }
 
-/* N0, N1, N2: components of each group, one after the other; 0: no group. */
+/* The kernel. N0, N1, N2: how many components each group has; 0: there is no
+ * such group. */
 template <int BYTES, int N0, int N1, int N2>
 static TILE_KERNEL void
 tile (const __grid_constant__ kernel_args args)
@@ -298,7 +302,7 @@ tile (const __grid_constant__ kernel_args args)
   make_pixels<N0, N1, N2> (args, place, span, shared);
 }
 
-/* Whether component b can be in one group with a. */
+/* Whether components a and b can be in one group. */
 static bool
 interleaved (const pp_source &a, const pp_source &b)
 {
@@ -308,10 +312,10 @@ interleaved (const pp_source &a, const pp_source &b)
       abs (a.first_byte - b.first_byte) < a.pixel_stride;
 }
 
-/* The runs of components that are a group each. */
+/* How the components are divided in groups. */
 struct tile_groups {
   int count;
-  int first[PP_MAX_COMPONENTS + 1]; /* of each group, and their end */
+  int first[PP_MAX_COMPONENTS + 1]; /* component of each group; the end */
   const void *kernel[2];            /* for samples of 1 and 2 bytes */
 };
 
@@ -336,8 +340,8 @@ group_components (const pp_numbers &n)
   return rows[!interleaved (s[1], s[2]) ? 2 : !interleaved (s[0], s[1])];
 }
 
-/* Sets what the tile's size does not change: of the group of the components
- * from begin to before end. */
+/* Sets what does not depend on the tile's size, for group g: the components
+ * [begin, end). */
 static void
 measure_group (
     tile_layout &layout, const pp_numbers &n, int g, int begin, int end)
@@ -355,15 +359,16 @@ measure_group (
     layout.offset[c] = (s[c].first_byte - low) / n.sample_bytes;
 }
 
-/* The most words under a row of a tile. 0 where the samples under it are so
- * many more than the taps that summing all of them would be a waste. */
+/* The largest number of words under a row of a tile. 0 if these are so many
+ * more samples than the taps read that it would be a waste to sum all of them.
+ */
 static int
-most_words (const tile_layout &layout, const pp_plan *plan,
+max_words (const tile_layout &layout, const pp_plan *plan,
     const tile_group &group, const pp_source &source)
 {
   const int n_taps = plan->numbers.x[source.axes].n_taps;
   const int span =
-      plan->span[source.axes][layout.log2_columns - PP_LOG2_LEAST_SPAN];
+      plan->span[source.axes][layout.log2_columns - PP_LOG2_MIN_SPAN];
 
   if (span > n_taps << (layout.log2_columns + 1))
     return 0;
@@ -371,8 +376,8 @@ most_words (const tile_layout &layout, const pp_plan *plan,
       WORD - 1 + (span - 1) * source.pixel_stride + group.reach, WORD);
 }
 
-/* Places everything in shared memory; the bytes that are needed. 0 where a tile
- * is not worth while. */
+/* Places all groups in shared memory. Returns the bytes that are needed, or 0
+ * if a tile would be a waste. */
 static size_t
 place_groups (
     tile_layout &layout, const pp_plan *plan, const tile_groups &groups)
@@ -383,7 +388,7 @@ place_groups (
   for (int g = 0; g < groups.count; g++) {
     tile_group &group = layout.group[g];
     const pp_source &source = n.source[groups.first[g]];
-    const int words = most_words (layout, plan, group, source);
+    const int words = max_words (layout, plan, group, source);
     if (words == 0)
       return 0;
     group.sums = (int) floats;
@@ -395,18 +400,19 @@ place_groups (
   return floats * sizeof (float);
 }
 
-/* As many as the device has at once where every block is on it. */
+/* As many threads a block as the device can run at once, if it runs all blocks
+ * at the same time. */
 static int
 count_threads (int blocks, int multiprocessors)
 {
   const int room =
-      TILE_BLOCKS * MOST_THREADS * multiprocessors / blocks / 32 * 32;
+      TILE_BLOCKS * MAX_THREADS * multiprocessors / blocks / 32 * 32;
 
-  return max (LEAST_THREADS, min (room, MOST_THREADS));
+  return max (MIN_THREADS, min (room, MAX_THREADS));
 }
 
-/* The largest tile that leaves enough blocks for every multiprocessor, else
- * the smallest that fits. False where none fits. */
+/* Chooses the largest tile with enough blocks for all multiprocessors, else the
+ * smallest one that fits. False if none fits. */
 static bool
 choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     int multiprocessors)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The colour matrix: range and model of a format in one 3x4 matrix.
+ * The colour matrix: one 3x4 matrix from a format's samples to R'G'B'. It joins
+ * the range (offset and scale of each component) and the colour model.
  */
 #include "parts.h"
 
@@ -9,10 +10,10 @@
 #include "kernels/engine/backend.h"
 #include "kernels/table.h"
 
-/* White; what a component's 1 becomes. */
+/* What 1 of R, G and B becomes. */
 #define WHITE 255.
 
-typedef double rows[3][3]; /* R, G, B of the components' 0...1 */
+typedef double rows[3][3]; /* from components of 0...1 to R, G, B of 0...1 */
 
 static void
 rgb_rows (const pp_format *format, rows m)
@@ -23,7 +24,7 @@ rgb_rows (const pp_format *format, rows m)
 }
 
 /* Y = kr R + kg G + kb B, Cb = (B - Y) / (2 - 2 kb), Cr = (R - Y) / (2 - 2 kr),
- * solved for R, G, B. */
+ * solved for R, G and B. */
 static void
 yuv_rows (const pp_format *format, rows m)
 {
@@ -45,9 +46,9 @@ gray_rows (const pp_format *format, rows m)
     m[c][0] = 1;
 }
 
-/* gray: the factors of R, G and B that make a gray tensor. From colours they are
- * ITU-R BT.601's luma, which is what OpenCV and Pillow call gray; from gray the
- * value itself is taken. */
+/* gray: the factors of R, G and B for gray tensors. For colour they are the
+ * luma of ITU-R BT.601, as in OpenCV and Pillow. For gray, R is the value
+ * itself. */
 static const struct {
   void (*fill) (const pp_format *format, rows m);
   int n_components;
@@ -94,7 +95,8 @@ pp_colour_init (pp_numbers *numbers, const pp_format *format,
     if (!isfinite (to[0]) || !isfinite (to[1]) || !isfinite (to[2]) ||
         !isfinite (to[3]))
       return pp_fail (error, PP_BAD_ARGUMENT,
-          "format.kr is %g and kb is %g, factors of colour that are not finite",
+          "format.kr is %g and kb is %g: they give a colour matrix that is not "
+          "finite",
           format->kr, format->kb);
   }
   numbers->to_gray = pp_channels_count (channels) == 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How the picture is fitted into the tensor. The integers are those of the
- * libraries that people train with; tests/golden/ has tables of them.
+ * Where the picture is in the tensor: its size by fit, its place by pad-align.
+ * The results are those of the libraries that models are trained with, to the
+ * pixel; tests/golden/ has tables of them.
  */
 #include "parts.h"
 
@@ -10,9 +11,9 @@
 #include "kernels/engine/backend.h"
 #include "kernels/table.h"
 
-/* Largest side that is resized to before the crop, and after it for the side
- * that the crop cuts: with them neither the products here nor the positions in
- * taps.c overflow. */
+/* Largest target, and largest side of the picture resized to it, pixels. Within
+ * these limits, neither the products here nor the positions in taps.c overflow.
+ */
 #define MAX_TARGET (4 * PP_MAX_SIZE)
 #define MAX_RESIZED (1 << 30)
 
@@ -20,9 +21,10 @@ typedef struct size {
   int64_t width, height;
 } size;
 
-/* The picture to be fitted, its pixels width_unit / height_unit wide. */
+/* The picture to be fitted. A pixel's width is width_unit / height_unit of its
+ * height. */
 struct picture {
-  int64_t width, height;
+  int64_t width, height; /* pixels */
   int64_t width_unit, height_unit;
 };
 
@@ -45,8 +47,8 @@ at_most (int64_t value, int64_t most)
   return value < most ? value : most;
 }
 
-/* Ultralytics' LetterBox. In double as it computes them, since a product that
- * is half an integer there need not be one in rationals. */
+/* As Ultralytics' LetterBox, in double as there: where a product in double is
+ * exactly half an integer, the exact product may not be. */
 static size
 fit_letterbox (size target, const struct picture *picture)
 {
@@ -55,15 +57,16 @@ fit_letterbox (size target, const struct picture *picture)
   const double height = (double) picture->height;
   const double ratio = fmin (target.height / height, target.width / width);
 
-  /* llrint: half to even, as Python's round */
+  /* llrint rounds half to even, as Python's round. */
   return (size){
     .width = at_most (at_least (llrint (width * ratio), 1), target.width),
     .height = at_most (at_least (llrint (height * ratio), 1), target.height),
   };
 }
 
-/* torchvision's Resize: one side to its target, the other at least. A product
- * of a target (2^17), a side (2^15) and a unit (2^31) has at most 63 bits. */
+/* As torchvision's Resize: one side becomes its target, the other at least its
+ * target. A product of a target (2^17), a side (2^15) and a unit (2^31) has at
+ * most 63 bits. */
 static size
 fit_crop (size target, const struct picture *picture)
 {
@@ -87,12 +90,12 @@ static const struct {
 };
 PP_CHECK_TABLE (fits, PP_N_FITS);
 
-/* Padding before the picture, of two parts in all. */
-static const int parts_before[] = {
+/* How much of the padding is before the picture, in halves. */
+static const int halves_before[] = {
   [PP_ALIGN_CENTER] = 1,
   [PP_ALIGN_TOP_LEFT] = 0,
 };
-PP_CHECK_TABLE (parts_before, PP_N_ALIGNS);
+PP_CHECK_TABLE (halves_before, PP_N_ALIGNS);
 
 const char *
 pp_fit_uncropped (pp_fit fit)
@@ -100,7 +103,7 @@ pp_fit_uncropped (pp_fit fit)
   return fits[fit].uncropped;
 }
 
-/* What the picture is resized to, before what is too much is cropped. */
+/* What the picture is resized to fill, before it is cropped to the tensor. */
 static pp_status
 make_target (const pp_spec *spec, size *target, pp_error *error)
 {
@@ -111,7 +114,7 @@ make_target (const pp_spec *spec, size *target, pp_error *error)
     width = (double) ((int64_t) spec->width * spec->resize / shorter);
     height = (double) ((int64_t) spec->height * spec->resize / shorter);
   } else if (spec->crop_fraction != 0) {
-    /* timm's. The millionth is for quotients meant to be whole. */
+    /* As timm. 1e-6 keeps quotients whole that rounding made a little less. */
     width = floor (spec->width / spec->crop_fraction + 1e-6);
     height = floor (spec->height / spec->crop_fraction + 1e-6);
   }
@@ -124,23 +127,23 @@ make_target (const pp_spec *spec, size *target, pp_error *error)
   return PP_OK;
 }
 
-/* Where a side of the resized picture starts in the tensor. */
+/* Where the resized picture starts in the tensor on one axis. Negative if it is
+ * cropped. */
 static int
 place (int available, int64_t resized, pp_align align)
 {
   const int64_t rest = available - resized;
 
-  if (rest >= 0) /* round (rest / 2 - 0.1), LetterBox' own, for centre */
-    return (int) (rest * parts_before[align] / 2);
+  if (rest >= 0) /* centred: LetterBox' round (rest / 2 - 0.1) */
+    return (int) (rest * halves_before[align] / 2);
 
-  /* round-half-even (excess / 2), CenterCrop's: a whole half up if that makes
-   * the number even. */
+  /* torchvision's CenterCrop: half of the excess, rounded half to even. */
   const int64_t half = -rest / 2;
 
   return (int) -(half + (-rest & half & 1));
 }
 
-/* Maps the tensor's coordinates to the frame's. */
+/* The matrix that maps the tensor's coordinates to the frame's. */
 static void
 make_matrix (pp_geometry *geometry)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which components a median is taken of together.
+ * Groups the components whose medians are computed together: those that are
+ * interleaved, such as R, G and B of a packed format.
  */
 #include "parts.h"
 
 #include <stdlib.h>
 
-/* Components a and b can be in one group. */
+/* Whether components a and b can be in one group. */
 static bool
 go_together (const pp_source *a, const pp_source *b)
 {
@@ -16,15 +17,14 @@ go_together (const pp_source *a, const pp_source *b)
       abs (a->first_byte - b->first_byte) < a->pixel_stride;
 }
 
-/* How the value's bits lie in a sample as the machine of that byte order reads
- * it. */
+/* The mask of the value's bits in a sample. */
 static int32_t
 value_bits (const pp_numbers *numbers, const pp_source *source)
 {
   return numbers->sample_bytes == 1 ? 0xff : source->mask << source->shift;
 }
 
-/* The group of the component, with those that go together with it. */
+/* The group of source and of all components that can be in one with it. */
 static pp_median_group
 make_group (const pp_numbers *numbers, const pp_source *source)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The tensor's elements: normalisation folded to one multiply and one add,
- * limits of the type, strides of the layout, and the padding.
+ * The tensor: normalisation as one multiplication and one addition, the type's
+ * limits, the layout's strides, and the padding.
  */
 #include "parts.h"
 
@@ -28,7 +28,7 @@ pp_channels_count (pp_channels channels)
   return channel_orders[channels].count;
 }
 
-/* The padding passes through what a pixel passes through after the colour. */
+/* The padding's colour is normalised and stored as any other colour. */
 static uint32_t
 pad_element (const pp_numbers *numbers, int colour, double pad_value)
 {
@@ -38,7 +38,8 @@ pad_element (const pp_numbers *numbers, int colour, double pad_value)
   return pp_element_bits (numbers, value);
 }
 
-/* out = (v scale - mean) / std, over the quantisation's scale for integers. */
+/* v * mul + add = (v * scale - mean) / std, for integers divided by the
+ * quantisation's scale. */
 static pp_status
 fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
 {
@@ -50,8 +51,8 @@ fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
     quantum = spec->quant_scale != 0 ? spec->quant_scale : spec->scale;
   if (quantum == 0)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "scale is 0 and so is quant-scale, which stands for scale then: what "
-        "integers are divided by must not be 0");
+        "scale is 0 and quant-scale is 0, which means the same as scale: for "
+        "integers one of them must not be 0");
   for (int c = 0; c < numbers->n_channels; c++) {
     const int t = place[c];
     const double divisor = spec->std[t] * quantum;
@@ -61,7 +62,7 @@ fold (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
     if (!isfinite (mul) || !isfinite (add))
       return pp_fail (error, PP_BAD_ARGUMENT,
           "scale is %g, mean[%d] %g, std[%d] %g, quant-scale %g: together a "
-          "factor of %g and an addend of %g, must be finite",
+          "factor of %g and an offset of %g, both must be finite",
           spec->scale, t, spec->mean[t], t, spec->std[t], spec->quant_scale,
           (double) mul, (double) add);
     numbers->mul[c] = mul;
@@ -81,7 +82,7 @@ set_limits (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
     return PP_OK;
   if (zero < low || zero > high)
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "quant-zero-point is %d, must be %d to %d for the type", zero, low,
+        "quant-zero-point is %d, must be %d to %d for this type", zero, low,
         high);
   numbers->zero_point = zero;
   numbers->lo = (float) (low - zero);
@@ -129,7 +130,7 @@ pp_output_init (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-/* Elements [first, last) of a row of one channel, in pixels. */
+/* Fills the elements of one channel in pixels [first, last) of row y. */
 static void
 fill_span (
     const pp_numbers *numbers, void *tensor, int c, int y, int first, int last)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Spec + format + source rectangle -> plan. The parts are decided elsewhere
- * (geometry.c, colour.c, output.c, taps.c, mediangroups.c, rows.c) and put
- * together here.
+ * Makes a plan of a spec, a format and a source rectangle. fill_plan calls the
+ * parts in parts.h one after the other; this file joins their tables and places
+ * the components in their planes.
  */
 #include "plan.h"
 
@@ -13,8 +13,8 @@
 #include "parts.h"
 #include "taps.h"
 
-/* Samples [first, first + count) of a component, counted from the frame's
- * first: what the taps of one axis reach. */
+/* The samples [first, first + count) of a component that the taps of one axis
+ * read, counted from the frame's first sample. */
 struct span {
   int first, count;
 };
@@ -37,8 +37,8 @@ reach_of (const pp_taps *taps, const pp_axis_geometry *geometry)
     last - first + taps->n_taps };
 }
 
-/* What is read where each sample of span becomes a median first: as far as the
- * rectangle goes, whose edges are the borders. */
+/* What a median of each sample of span reads: more on both sides, but nothing
+ * outside of the source rectangle. */
 static struct span
 span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
     const struct span span)
@@ -55,7 +55,7 @@ span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
 }
 
 /* Appends a table to the plan's arrays. Its indexes count from the first sample
- * that it reaches, so that no other is ever moved. */
+ * that is read, since samples before it are not uploaded. */
 static bool
 add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
     pp_axis *axis, struct span *span)
@@ -92,7 +92,7 @@ add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
   return weight != NULL;
 }
 
-/* The content: what the resized picture covers of the tensor. */
+/* The content: the part of the tensor that the resized picture covers. */
 static void
 set_content (pp_numbers *numbers, const pp_rect *target)
 {
@@ -109,7 +109,8 @@ set_content (pp_numbers *numbers, const pp_rect *target)
       (bottom < numbers->height ? bottom : numbers->height) - y;
 }
 
-/* Tables of both axes: for full size, and for chroma where it is subsampled. */
+/* The tables of both axes: for full size and, where chroma is subsampled, for
+ * chroma. */
 static bool
 make_tables (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     struct reach *reach)
@@ -156,8 +157,8 @@ unite (pp_rect a, pp_rect b)
     (a_bottom > b_bottom ? a_bottom : b_bottom) - y };
 }
 
-/* Where the components' samples are in their planes, and what of each plane
- * they need together. */
+/* Computes what the components need of each plane together, and where each
+ * component is in that. */
 static void
 place_components (
     pp_plan *plan, const pp_format *format, const struct reach *reach)
@@ -221,8 +222,8 @@ measure_spans (pp_plan *plan)
 {
   for (int a = 0; a < 2; a++)
     for (int i = 0; i < PP_N_SPANS; i++)
-      plan->span[a][i] = widest_span (
-          plan, &plan->numbers.x[a], 1 << (PP_LOG2_LEAST_SPAN + i));
+      plan->span[a][i] =
+          widest_span (plan, &plan->numbers.x[a], 1 << (PP_LOG2_MIN_SPAN + i));
 }
 
 /* Fills a zeroed plan. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plan: every number a kernel applies, in plain structs that both compilers
- * include. Decided once on the host, in double, and rounded once: where the
- * picture goes by geometry.c, weights by taps.c, colour by colour.c,
- * normalisation, type and order by output.c; plan.c puts them together.
+ * The plan: every number that kernels apply. These are plain structs, which the
+ * C compiler and nvcc both include. The numbers are computed once, on the host,
+ * in double, and then rounded to float. plan.c makes a plan from its parts:
+ * geometry.c places the picture in the tensor, taps.c computes filter weights,
+ * colour.c the colour matrix, output.c normalisation, type, layout and padding.
  */
 #ifndef PP_PLAN_H
 #define PP_PLAN_H
@@ -14,167 +15,178 @@
 extern "C" {
 #endif
 
-/* A tap table of one axis, in the plan's arrays. Output i is the weighted sum
- * of n_taps samples from index[first + i] on, where tap j weighs
- * weight[first_weight + j * n_out + i]. Indexes count samples of the component's
- * rectangle; all n_taps samples are inside it, also those that weigh nothing. */
+/* The resampling filter of one axis: a tap table in the plan's arrays index and
+ * weight. Output i is a weighted sum of n_taps adjacent samples. The first of
+ * them is sample index[first + i] of the component's rectangle. Sample j of
+ * them has the weight weight[first_weight + j * n_out + i]. All n_taps samples
+ * are inside the rectangle, even those of weight 0. */
 typedef struct pp_axis {
   int32_t n_out;        /* columns or rows of the content */
   int32_t n_taps;       /* at least 1 */
-  int32_t first;        /* into pp_plan.index */
-  int32_t first_weight; /* into pp_plan.weight */
+  int32_t first;        /* where the table starts in pp_plan.index */
+  int32_t first_weight; /* and in pp_plan.weight */
 } pp_axis;
 
-/* Where a component's rectangle starts inside its plane's rectangle. */
+/* Where one component's samples are. Its rectangle is the part of the component
+ * that is read; first_row and first_byte place it in the plane's rectangle,
+ * pp_plan.extent. */
 typedef struct pp_source {
   int32_t plane;
   int32_t first_row;     /* rows */
   int32_t first_byte;    /* bytes into the row */
   int32_t pixel_stride;  /* bytes */
-  int32_t axes;          /* which of x[] and y[] resample it */
+  int32_t axes;          /* x[axes] and y[axes] resample it */
   int32_t columns, rows; /* samples of the rectangle */
-  int32_t shift;         /* 2-byte samples: (sample >> shift) & mask; */
-  int32_t mask;          /* 1-byte samples are taken as they are */
+  int32_t shift;         /* of 2-byte samples: the value is */
+  int32_t mask;          /* (sample >> shift) & mask */
 } pp_source;
 
-/* Components whose medians are taken together: their samples are interleaved in
- * one plane and have their values at the same bits. A row is counted in units,
- * samples side by side, from the first one of any component on. Units between
- * the samples, of no component or of another group's, mean nothing. */
+/* Components whose medians are computed together, because they are interleaved
+ * in one plane and have their values at the same bits. A row of the group is a
+ * sequence of units, each as large as a sample, from the first sample of any
+ * component on. Some units may be samples of no component, or of one in another
+ * group: RGBx has four units a pixel, of which three are samples. */
 typedef struct pp_median_group {
   int32_t plane;
-  int32_t axes;                  /* which of x[] and y[] resample them */
+  int32_t axes;                  /* x[axes] and y[axes] resample them */
   int32_t first_row, first_byte; /* of unit 0, in the plane's rectangle */
   int32_t rows, columns;         /* samples of each component */
   int32_t units;                 /* of a row, to the last sample */
   int32_t step;     /* units from one sample of a component to the next */
-  uint64_t samples; /* bit u: unit u of the first pixel is a sample */
-  int32_t bits;     /* of the value in a sample, which is in byte order */
+  uint64_t samples; /* bit u is set if unit u of a pixel is a sample */
+  int32_t bits;     /* mask of the value's bits in a sample, which is in this
+                     * machine's byte order */
   int32_t alone;    /* no other group is in its plane */
 } pp_median_group;
 
-/* Denoising by the median: every sample becomes the middle one of the size x
- * size values around it, where those outside of its component's rectangle are
- * the nearest ones inside. The result is an image like the source, which the
- * taps then read. */
+/* Denoising by the median: every sample becomes the median of the size x size
+ * samples around it. Outside of the component's rectangle, the nearest sample
+ * inside counts. The result is an image of the same layout as the source, and
+ * the taps then read that one. */
 typedef struct pp_median {
   int32_t size; /* 3 or 5; 0: no median, and nothing else is set */
   int32_t n_groups;
   pp_median_group group[PP_MAX_COMPONENTS];
 } pp_median;
 
-/* What a kernel gets by value. */
+/* The part of a plan that a GPU kernel gets by value. */
 typedef struct pp_numbers {
   /* source */
   int32_t n_components; /* 1 or 3 */
   int32_t sample_bytes; /* 1 or 2 */
-  int32_t big_endian;   /* swap the bytes of 2-byte samples */
+  int32_t big_endian;   /* byte order of 2-byte samples */
   pp_source source[PP_MAX_COMPONENTS];
-  pp_axis x[2], y[2]; /* [0] full size, [1] subsampled chroma */
-  /* colour: rows R, G, B; 3 factors and a constant. One component uses
-   * matrix[0][0] and matrix[0][3] for all three. Result in 0...255, clamped. */
+  pp_axis x[2], y[2]; /* [0]: full size, [1]: subsampled chroma */
+  /* colour: R, G and B are each three factors of the components, and a
+   * constant. Then they are clamped to 0...255. With one component all three
+   * are matrix[0][0] times it plus matrix[0][3]. */
   float matrix[3][4];
-  /* gray tensors: gray = (g0 R + g1 G) + g2 B, of clamped values */
+  /* gray tensors: gray = (gray[0] R + gray[1] G) + gray[2] B, after the clamp
+   */
   int32_t to_gray;
   float gray[3];
-  /* normalisation, for R, G, B, or [0] alone for gray */
+  /* normalisation: colour * mul + add, for R, G, B; gray uses [0] */
   float mul[PP_MAX_CHANNELS];
   float add[PP_MAX_CHANNELS];
-  /* integer types: clamp to [lo, hi], round half to even, add zero_point */
+  /* integer types: clamp to [lo, hi], round half to even, then add zero_point
+   */
   float lo, hi;
   int32_t zero_point;
-  /* tensor, in elements: element (x, y) of R, G, B is at
-   * channel[c] + y * row_stride + x * pixel_stride; for bgr nhwc channel is
-   * 2, 1, 0 */
+  /* tensor: pixel (x, y) of R, G or B, c = 0, 1, 2, is the element
+   * channel[c] + y * row_stride + x * pixel_stride. For bgr in nhwc, channel is
+   * { 2, 1, 0 }. */
   int32_t type;       /* pp_type */
   int32_t n_channels; /* 1 or 3 */
   int32_t width, height;
   int64_t channel[PP_MAX_CHANNELS];
   int64_t row_stride;
   int64_t pixel_stride;
-  /* the content: what is not padding. Outputs of x[] and y[] count from here */
+  /* the content: the tensor without its padding, in pixels. Output 0 of x[] and
+   * y[] is its first column and row. */
   int32_t content_x, content_y, content_width, content_height;
-  /* the padding's element of R, G, B, as the type's bits */
+  /* the padding's element of R, G and B, as pp_element_bits gives it */
   uint32_t pad[PP_MAX_CHANNELS];
 } pp_numbers;
 
-/* Groups of adjacent rows at a constant distance: group g is rows
- * from + g * from_step on of a plane's extent, and rows to + g * to_step on of
- * its image on the device. */
+/* Groups of adjacent rows, at a constant distance from each other: one 2D copy.
+ * Group g has rows rows; they start at row from + g * from_step of the plane's
+ * extent, and are row to + g * to_step and on of its image on the device. */
 typedef struct pp_row_groups {
-  int32_t rows, groups; /* of a group, and how many */
+  int32_t rows, groups; /* rows of each group; how many groups */
   int32_t from, from_step;
   int32_t to, to_step;
 } pp_row_groups;
 
-/* As many as are worth a copy each; 0 groups stand for more than that. */
+/* With more copies than this for a plane, a kernel that gathers rows is faster;
+ * n_groups is then 0. */
 #define PP_MAX_ROW_GROUPS 3
 
-/* The rows of a plane's extent that a device with memory of its own gets, and
- * its image of the plane consists of: those that taps touch, or all of them. */
+/* The rows of a plane's extent that are uploaded to a device with memory of its
+ * own: those that taps read, or all. They are the plane's image there. */
 typedef struct pp_plane_rows {
   int32_t count; /* 0 for a plane that is not read */
-  int32_t first; /* into pp_plan.device_index: which rows, ascending */
+  int32_t first; /* where they are listed in pp_plan.device_index, ascending */
   int32_t n_groups;
-  pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows */
+  pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows, as copies */
 } pp_plane_rows;
 
-/* Some rows of the tensor's content, and what they take. */
+/* A band of the tensor's content, and what it needs to be uploaded. */
 typedef struct pp_band {
   int32_t first, last; /* rows [first, last) of the content */
-  /* rows [first_row[p], last_row[p]) of plane p's image on the device: with
-   * those of the band above, all that the band's taps read */
+  /* Rows [first_row[p], last_row[p]) of plane p's image on the device. With
+   * those of the band above, they are all that the band's taps read. */
   int32_t first_row[PP_MAX_PLANES], last_row[PP_MAX_PLANES];
 } pp_band;
 
-/* Runs of adjacent columns that a kernel may make together: 8 << i. */
+/* Widths of the tiles that a GPU kernel may choose: 8 << i columns. */
 #define PP_N_SPANS 4
-#define PP_LOG2_LEAST_SPAN 3
+#define PP_LOG2_MIN_SPAN 3
 
 struct pp_plan {
   uint64_t id; /* unique in the process, never 0 */
   pp_numbers numbers;
-  /* tables; owned, one block each */
+  /* the tap tables of x[] and y[]; owned by the plan */
   int32_t *index;
   float *weight;
   size_t n_index, n_weight;
-  /* the most samples that taps of x[] reach from 8 << i adjacent outputs, which
-   * start at a multiple of that */
+  /* for x[a] and tiles of 8 << i columns: the most samples of a row that the
+   * taps of a tile read */
   int32_t span[2][PP_N_SPANS];
-  /* of a device with memory of its own: index, but rows count those of the
-   * image, and behind it the rows of each plane; owned */
+  /* index for a device with memory of its own, where y[] counts rows of the
+   * plane's image; behind it, the list of each plane's rows; owned */
   int32_t *device_index;
   size_t n_device_index;
-  /* each plane's rectangle that the taps, or the median before them, can reach;
-   * bytes and rows */
+  /* the part of each plane that is read: x and width in bytes, y and height in
+   * rows */
   pp_rect extent[PP_MAX_PLANES];
   pp_plane_rows rows[PP_MAX_PLANES];
-  bool all_rows;               /* more is read than taps touch */
-  pp_band whole, upper, lower; /* whole is upper and lower */
-  bool can_be_two; /* a frame can be made in two bands: neither is empty */
-  bool in_two;     /* and one that is alone is sooner ready that way */
+  bool all_rows;               /* more rows are read than taps know of */
+  pp_band whole, upper, lower; /* upper and lower make up whole */
+  bool can_be_two;             /* neither upper nor lower is empty */
+  bool in_two; /* splitting a frame that is alone lowers its latency */
   pp_median median;
   size_t tensor_size; /* bytes */
   pp_geometry geometry;
   int32_t references; /* atomic */
 };
 
-/* Planes that are written to; otherwise as pp_view. */
+/* As pp_view, for planes that are written. */
 typedef struct pp_planes {
   uint8_t *plane[PP_MAX_PLANES];
   size_t stride[PP_MAX_PLANES];
 } pp_planes;
 
-/* The view of the plan's plane rectangles in a frame: what kernels take. */
+/* A view of the plan's extents in a frame. Kernels take such a view. */
 pp_view pp_plan_crop_view (const pp_plan *plan, const pp_view *frame);
 
-/* Writes the padding of a whole tensor on the host: all but the content. */
+/* Writes the padding of a tensor in host memory: everything but the content. */
 void pp_plan_fill_padding (const pp_plan *plan, void *tensor);
 
-/* The bits of the element that a normalised value becomes, in the low bytes. */
+/* The element that a normalised value becomes, as bits in the low bytes. */
 uint32_t pp_element_bits (const pp_numbers *numbers, float value);
 
-/* float32 to the bits of float16: nearest even, overflow to infinity. */
+/* The bits of a float32 as float16: rounded half to even, overflow is infinity.
+ */
 uint16_t pp_float16 (float value);
 
 #ifdef __cplusplus

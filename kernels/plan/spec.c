@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The spec's defaults, and every "must" of what pp_plan_new is given.
+ * The spec's defaults, and the checks of all arguments of pp_plan_new. They run
+ * before anything else of a plan.
  */
 #include "parts.h"
 
@@ -12,8 +13,8 @@
 #include "kernels/engine/backend.h"
 #include "kernels/table.h"
 
-/* Most bytes from one sample to the next, and to a row's first sample. The
- * widest that a format needs is 8; with these no offset in a row overflows. */
+/* Limits of a component, bytes. No GStreamer format needs more than 8; with
+ * these, no offset in a row overflows. */
 #define MAX_PIXEL_STRIDE 64
 #define MAX_OFFSET 4096
 
@@ -45,7 +46,7 @@ pp_spec_init (pp_spec *spec)
   };
 }
 
-/* prefix and name together name the field. */
+/* Texts name a field by prefix and its name. */
 static pp_status
 check_ints (const char *prefix, const int_field *fields, size_t n_fields,
     pp_error *error)
@@ -102,7 +103,7 @@ check_channel_values (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-/* How far the picture is resized before it is cropped. */
+/* How large the picture is before it is cropped. */
 static pp_status
 check_crop (const pp_spec *spec, pp_error *error)
 {
@@ -166,7 +167,8 @@ pp_spec_check (const pp_spec *spec, pp_error *error)
   return status;
 }
 
-/* The tap tables know one subsampling, that of the chroma planes. */
+/* There are tap tables for two sizes only: full size, and that of the chroma.
+ */
 static pp_status
 check_subsampling (const pp_format *format, int c, pp_error *error)
 {
@@ -194,7 +196,7 @@ check_component (const pp_format *format, int c, pp_error *error)
         MAX_PIXEL_STRIDE },
     { "sub_x", here->sub_x, 0, 2 },
     { "sub_y", here->sub_y, 0, 2 },
-    /* Kernels take 1-byte samples as they are. */
+    /* Kernels neither shift nor mask 1-byte samples. */
     { "depth", here->depth, format->sample_bytes == 1 ? 8 : 1, bits },
   };
   char prefix[32];
@@ -203,7 +205,7 @@ check_component (const pp_format *format, int c, pp_error *error)
 
   pp_status status = check_ints (prefix, fields, PP_LENGTH (fields), error);
 
-  /* A depth that is none has no room left to count. */
+  /* Only with a depth that is right is there a limit for shift. */
   if (status == PP_OK)
     status = check_ints (prefix,
         &(int_field){ "shift", here->shift, 0, bits - here->depth }, 1, error);
@@ -227,7 +229,7 @@ greatest_common_divisor (int a, int b)
   return b == 0 ? a : greatest_common_divisor (b, a % b);
 }
 
-/* The byte behind the component's last sample in a row. */
+/* Where the component's last sample of a row ends, bytes. */
 static int
 end_of_row (const pp_format *format, const pp_component *c)
 {
@@ -235,8 +237,10 @@ end_of_row (const pp_format *format, const pp_component *c)
       format->sample_bytes;
 }
 
-/* Whether two components have bytes of a row in common. Where both are all along
- * the row, samples that are not apart by their strides' common divisor meet. */
+/* Whether two components have bytes of a row in common. Distances between their
+ * samples are the distance of their offsets plus multiples of the greatest
+ * common divisor of their strides: one of them is too short if the smallest is,
+ * in either direction. */
 static bool
 overlap (const pp_format *format, const pp_component *a, const pp_component *b)
 {
@@ -248,8 +252,8 @@ overlap (const pp_format *format, const pp_component *a, const pp_component *b)
       (apart < format->sample_bytes || period - apart < format->sample_bytes);
 }
 
-/* A median is written where its sample was, so a sample can only be one
- * component's; but several may be the same throughout. */
+/* A median is written to the place of its sample, so that two components cannot
+ * have a sample in common, unless they are the same component. */
 static pp_status
 check_overlap (const pp_format *format, pp_error *error)
 {
@@ -295,7 +299,7 @@ pp_format_check (const pp_format *format, pp_error *error)
     return status;
   if (!(format->kr > 0 && format->kb > 0 && format->kr + format->kb < 1))
     return pp_fail (error, PP_BAD_ARGUMENT,
-        "format.kr is %g and kb is %g, must be over 0 and below 1 together",
+        "format.kr is %g and kb is %g, must be over 0 and their sum below 1",
         format->kr, format->kb);
   return PP_OK;
 }
@@ -306,7 +310,7 @@ pp_source_check (
 {
   const pp_rect *s = source;
 
-  /* Sizes first: then no difference overflows. */
+  /* With sizes that are right, no difference overflows. */
   if (s->width >= 1 && s->width <= format->width && s->height >= 1 &&
       s->height <= format->height && s->x >= 0 && s->y >= 0 &&
       s->x <= format->width - s->width && s->y <= format->height - s->height)

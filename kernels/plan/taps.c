@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A resampling filter, the gaussian before it, and one axis' geometry -> tap
- * table.
+ * Tap tables: the resampling filters, and the denoising kernels that are
+ * convolved into them. For each output, a filter adds its weights to a row of
+ * all samples; the row is normalised, convolved with the kernel, and written to
+ * the table.
  *
- * Positions are integers over one denominator, so that ties and window borders
- * are exact at any size; a weight is computed in double from one division.
+ * Positions are integers with a common denominator. So it is exact which sample
+ * is nearest and which samples are inside a window. A weight is computed in
+ * double, from one division.
  */
 #include "taps.h"
 
@@ -15,24 +18,25 @@
 #include "kernels/table.h"
 #include "parts.h"
 
-/* Weights below this are none: sin (pi) is not 0, and lanczos at whole ratios
- * would have five taps for one. */
-#define LEAST_WEIGHT 0x1p-40
+/* Smaller weights become 0. Lanczos needs it: sin (pi) is not quite 0 in
+ * double, so that at whole ratios an output would have five taps instead of
+ * one. */
+#define MIN_WEIGHT 0x1p-40
 #define MAX_KERNEL 7 /* samples of the widest denoising kernel */
 #define PI 3.14159265358979323846
 
-/* Positions, counted from the rectangle's first sample, in 1/unit samples. With
- * the sizes that spec.c and geometry.c let through, 2^15 samples and 2^30 outputs, unit is at
- * most 2^33 and no position over 2^49. */
+/* An axis in positions: 1/unit of a sample, from the rectangle's first sample
+ * on. spec.c and geometry.c allow 2^15 samples and 2^30 outputs: unit is at
+ * most 2^33 and a position at most 2^49. */
 struct grid {
-  int samples;
+  int samples; /* of the rectangle */
   int64_t unit;
   int64_t centre; /* of the first output */
-  int64_t half;   /* half of what an output covers; centres are 2 half apart */
+  int64_t half;   /* half of an output's width; outputs have no gaps */
 };
 
-/* One output's weights, one for each sample of the rectangle. Those outside of
- * [first, end) are 0. */
+/* One output's weights, one for each sample of the rectangle. They are 0
+ * outside of [first, end). */
 struct row {
   double *weight;
   int samples;
@@ -40,11 +44,11 @@ struct row {
 };
 
 struct filter {
-  /* Fills an empty row for an output at centre; unnormalised. */
+  /* Adds an output's weights to an empty row. Their sum need not be 1. */
   void (*fill) (const struct filter *filter, bool antialias,
       const struct grid *grid, int64_t centre, struct row *row);
-  int radius;                         /* samples */
-  double (*weight) (double x);        /* x in samples from the centre */
+  int radius;                         /* of the window, samples */
+  double (*weight) (double x);        /* at x samples from the centre */
   double (*smooth_weight) (double x); /* the same with antialias */
 };
 
@@ -57,8 +61,8 @@ row_clear (struct row *row)
   row->end = 0;
 }
 
-/* Samples beyond the border are the edge sample; with antialias fill_window adds
- * none. (The gaussian's are reflected before: convolve.) */
+/* A sample beyond the border is the edge sample. With antialias, fill_window
+ * adds none; convolve reflects them before it adds. */
 static void
 row_add (struct row *row, int64_t sample, double weight)
 {
@@ -72,14 +76,14 @@ row_add (struct row *row, int64_t sample, double weight)
     row->end = i + 1;
 }
 
-/* Drops what weighs nothing and makes the sum 1. */
+/* Makes tiny weights 0, drops those at both ends, and makes the sum 1. */
 static void
 row_normalize (struct row *row)
 {
   double sum = 0;
 
   for (int i = row->first; i < row->end; i++) {
-    if (fabs (row->weight[i]) < LEAST_WEIGHT)
+    if (fabs (row->weight[i]) < MIN_WEIGHT)
       row->weight[i] = 0;
     sum += row->weight[i];
   }
@@ -109,14 +113,14 @@ keys (double x, double a)
   return 0;
 }
 
-/* OpenCV's and torch's. */
+/* As OpenCV, and torch without antialias. */
 static double
 keys_sharp (double x)
 {
   return keys (x, -0.75);
 }
 
-/* Pillow's, and torch's with antialias. */
+/* As Pillow, and torch with antialias. */
 static double
 keys_smooth (double x)
 {
@@ -150,8 +154,8 @@ fill_nearest (const struct filter *filter, bool antialias,
   row_add (row, floor_divide (centre, grid->unit), 1);
 }
 
-/* A sample weighs as much of the output as it covers. Only cosited chroma can
- * reach beyond the border. */
+/* A sample's weight is the part of the output that it covers. Only outputs of
+ * cosited chroma can extend beyond the border. */
 static void
 fill_area (const struct filter *filter, bool antialias, const struct grid *grid,
     int64_t centre, struct row *row)
@@ -169,9 +173,9 @@ fill_area (const struct filter *filter, bool antialias, const struct grid *grid,
   }
 }
 
-/* Without antialias the window is the filter's own and what lies outside is the
- * edge sample (OpenCV); with it the window grows with the scale and what lies
- * outside is dropped (Pillow). */
+/* With antialias the window widens when shrinking, and samples beyond the
+ * border are left out, as in Pillow. Without, the window is always the filter's
+ * own, and samples beyond the border are the edge sample, as in OpenCV. */
 static void
 fill_window (const struct filter *filter, bool antialias,
     const struct grid *grid, int64_t centre, struct row *row)
@@ -204,7 +208,7 @@ static const struct filter filters[] = {
 };
 PP_CHECK_TABLE (filters, PP_N_METHODS);
 
-/* What OpenCV's GaussianBlur takes for sigma 0. */
+/* The kernels of OpenCV's GaussianBlur for sigma 0, by size. */
 static const double fixed_kernels[][MAX_KERNEL] = {
   [1] = { 1 },
   [3] = { 1, 2, 1 },
@@ -218,7 +222,7 @@ gaussian (double x)
   return exp (-x * x / 2);
 }
 
-/* Fills kernel and returns its size: 1 where taps denoise nothing. */
+/* Fills the denoising kernel and returns its size: 1 where there is none. */
 static int
 make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
 {
@@ -237,8 +241,8 @@ make_kernel (const pp_spec *spec, double kernel[MAX_KERNEL])
   return size;
 }
 
-/* Reflect-101 at the borders of the source rectangle, not of the frame:
- * ... 2 1 | 0 1 2 ... n-1 | n-2 ...; also more than once. */
+/* Reflects at the borders of the source rectangle, as often as it takes:
+ * ... 2 1 | 0 1 2 ... n-1 | n-2 ... (OpenCV's BORDER_REFLECT_101). */
 static int
 reflect (int sample, int samples)
 {
@@ -251,7 +255,8 @@ reflect (int sample, int samples)
   return i < samples ? i : period - i;
 }
 
-/* The weights on the samples as they were before denoising. to is empty. */
+/* The weights of the samples before denoising, from those of the denoised
+ * samples. to is empty. */
 static void
 convolve (
     const struct row *from, const double *kernel, int size, struct row *to)
@@ -274,10 +279,10 @@ static struct grid
 make_grid (const pp_axis_geometry *axis)
 {
   const int64_t pixel = 2 * (int64_t) axis->resized; /* in positions */
-  const int pixels = 1 << axis->sub;                 /* a sample */
-  /* Where the rectangle starts in its first sample. Cosited samples lie
-   * (2^sub - 1) / 2 pixels to the left of centred ones: among them, every centre
-   * moves right by as much. */
+  const int pixels = 1 << axis->sub;                 /* of a sample */
+  /* phase: pixels from the start of the first sample to the rectangle's.
+   * shift: cosited samples are (2^sub - 1) / 2 pixels farther to the left than
+   * centred ones; instead of them, the outputs are moved, to the right. */
   const int phase = axis->start & (pixels - 1);
   const int64_t shift = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
 
@@ -290,7 +295,7 @@ make_grid (const pp_axis_geometry *axis)
   };
 }
 
-/* More taps than any output has, denoising included. */
+/* An upper limit of the taps of an output, with the denoising kernel. */
 static int
 count_bound (
     const struct filter *filter, const struct grid *grid, int kernel_size)
@@ -303,7 +308,7 @@ count_bound (
   return bound < grid->samples ? (int) bound : grid->samples;
 }
 
-/* Writes an output's taps; n_taps grows to the most of any. */
+/* Writes an output's taps. n_taps becomes the largest number of any output. */
 static void
 put_row (pp_taps *taps, int i, const struct row *row)
 {
@@ -317,8 +322,9 @@ put_row (pp_taps *taps, int i, const struct row *row)
     taps->n_taps = count;
 }
 
-/* All n_taps samples must lie before end, the last that weighs something: where
- * they do not, taps that weigh nothing come first. */
+/* All n_taps samples of an output must be before end, where the last sample
+ * with a weight ends. An output that has too few samples before end gets taps
+ * of weight 0 in front instead of behind. */
 static void
 move_inside (pp_taps *taps, int end)
 {
@@ -346,7 +352,7 @@ pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
   double *weights = calloc (2 * (size_t) grid.samples, sizeof *weights);
   struct row plain = { weights, grid.samples, 0, 0 };
   struct row denoised = { weights + grid.samples, grid.samples, 0, 0 };
-  int end = 0; /* of what any output weighs */
+  int end = 0; /* of the samples that have a weight in any output */
 
   *taps = (pp_taps){ .n_out = axis->n_out };
   taps->first = calloc (axis->n_out, sizeof *taps->first);

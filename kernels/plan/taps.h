@@ -1,40 +1,44 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A resampling filter and one axis' geometry -> tap table.
+ * Computes the tap table of one axis from its geometry and the spec's filter.
+ * plan.c asks for one table an axis, and for two more where chroma is
+ * subsampled.
  */
 #ifndef PP_TAPS_H
 #define PP_TAPS_H
 
 #include "kernels/preproc.h"
 
-/* One axis. Output i, counted from the resized image's start, has its centre at
- * start + (i + 1/2) * length / resized in pixels of the frame. The samples are
- * those of a plane subsampled by 2^sub: sample j covers [j, j + 1) * 2^sub
- * pixels, moved by (2^sub - 1) / 2 pixels to the left where it is cosited. */
+/* One axis. The source rectangle is resized to resized outputs. The centre of
+ * output i is at start + (i + 1/2) * length / resized, in pixels of the frame.
+ * Samples are those of a plane that is subsampled by 2^sub. Sample j covers the
+ * pixels [j, j + 1) * 2^sub; if it is cosited, it is (2^sub - 1) / 2 pixels
+ * farther to the left. */
 typedef struct pp_axis_geometry {
   int start, length;    /* source rectangle, pixels */
-  int resized;          /* outputs that the source is resized to */
-  int first_out, n_out; /* the outputs wanted */
+  int resized;          /* outputs of the whole rectangle */
+  int first_out, n_out; /* the outputs that the table is for */
   int sub;              /* log2 of the subsampling */
   bool cosited;
 } pp_axis_geometry;
 
-/* first[i] counts samples from the rectangle's first one, start >> sub.
- * weight[j * n_out + i] is tap j of output i; every output has n_taps taps, all
- * inside the rectangle, those that weigh nothing included. */
+/* Output i is the sum over taps j of weight[j * n_out + i] times sample
+ * first[i] + j, where sample 0 is the rectangle's first, start >> sub. Every
+ * output has n_taps taps. All are inside the rectangle, even those of weight
+ * 0. */
 typedef struct pp_taps {
   int n_out, n_taps;
   int32_t *first; /* n_out */
   float *weight;  /* n_taps * n_out */
 } pp_taps;
 
-/* The samples that the rectangle has: those from start >> sub to the one that
+/* How many samples the rectangle has: from sample start >> sub to the one that
  * covers its last pixel. */
 int pp_axis_samples (const pp_axis_geometry *axis);
 
-/* Takes the spec's method, antialias and gaussian denoising. Arguments have
- * been checked (spec.c). False when memory is exhausted; taps is then empty.
- * Filled taps are freed by pp_taps_clear. */
+/* Uses the spec's method, antialias and denoising kernel. The arguments have
+ * been checked by spec.c. False if memory is exhausted; taps is then empty.
+ * Free taps with pp_taps_clear. */
 bool pp_taps_init (
     pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis);
 void pp_taps_clear (pp_taps *taps);

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A row that no tap touches does not exist for the device: its image of a plane
- * is the touched rows, one behind the other, and the y tables count those.
+ * Decides which rows of a plane are uploaded: those that taps touch, that is,
+ * read with a weight other than 0. They are the plane's image on the device,
+ * one behind the other. plan->device_index is plan->index for that image: its y
+ * tables count rows of the image.
  *
- * The taps of one output stay adjacent, because the rows between its first and
- * its last tap that weigh something are all touched. Taps before and behind
- * those weigh nothing: they may read any row of the image, since 0 times a
- * sample is 0, but none outside of it.
+ * An output's taps must read adjacent rows of the image. They do, since all
+ * rows from its first to its last tap with a weight are touched. Taps of weight
+ * 0 before and behind these may read any row, since 0 times a sample is 0, but
+ * it must be inside the image.
  */
 #include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A plane that is touched in more than this many of ten rows is taken whole:
- * one copy without gaps is faster then. */
-#define MOST_TENTHS 9
+/* A plane with more touched rows than this many of ten is uploaded whole: one
+ * copy without gaps is faster then. */
+#define MAX_TENTHS 9
 
-/* A plane's rows while they are decided. */
+/* The rows of the plane that is being decided. */
 struct rows {
   int height;    /* of the plane's extent */
   bool *touched; /* height */
   int *above;    /* height + 1: how many touched rows are above */
 };
 
-/* The first and the last tap of an output that weigh something. */
+/* The first and the last tap of an output that have a weight. */
 struct range {
   int first, last;
 };
@@ -64,7 +66,7 @@ count_touched (struct rows *rows)
   return count;
 }
 
-/* Where an output's taps begin in the image. */
+/* The image's row that an output's first tap reads. */
 static int
 device_first (const pp_plan *plan, const pp_axis *axis, int output,
     const struct rows *rows)
@@ -75,8 +77,8 @@ device_first (const pp_plan *plan, const pp_axis *axis, int output,
       taps.first;
 }
 
-/* Touches all rows of outputs whose taps would leave the image; whether there
- * were any. */
+/* Where an output's taps would read outside of the image, touches all of its
+ * rows. Returns whether there was such an output. */
 static bool
 touch_missing (const pp_plan *plan, const pp_axis *axis, struct rows *rows)
 {
@@ -119,7 +121,7 @@ repeats (const int32_t *row, int count, int period)
   return true;
 }
 
-/* Adds a group; past the limit it only counts. */
+/* Adds groups; beyond the limit it only counts them. */
 static void
 add_group (pp_plane_rows *rows, pp_row_groups group)
 {
@@ -128,8 +130,9 @@ add_group (pp_plane_rows *rows, pp_row_groups group)
   rows->n_groups++;
 }
 
-/* Every run of adjacent rows in the first period, and what follows it at the
- * period's distance. The last period may end within a run. */
+/* Rows repeat after period rows. Each run of adjacent rows in the first period
+ * makes groups, with its repetitions. The last period may end inside a run;
+ * what there is of that run is a group of its own. */
 static void
 split_period (const int32_t *row, int period, pp_plane_rows *rows)
 {
@@ -153,7 +156,8 @@ split_period (const int32_t *row, int period, pp_plane_rows *rows)
   }
 }
 
-/* Finds the groups that the listed rows consist of, if they are few. */
+/* Divides the listed rows in few groups, if there is a way: looks for the
+ * shortest period after which their distances repeat. */
 static void
 group_rows (const int32_t *row, pp_plane_rows *rows)
 {
@@ -188,15 +192,15 @@ list_rows (pp_plan *plan, const struct rows *rows, pp_plane_rows *listed)
   group_rows (list, listed);
 }
 
-/* Which y table the component takes: 1 only where that is not table 0. */
+/* The y table that the component uses: 1 for one that differs from table 0. */
 static int
 table_of (const pp_numbers *n, const pp_source *source)
 {
   return n->y[source->axes].first != n->y[0].first;
 }
 
-/* Whether one table counts the rows of any plane. No format that we know reads
- * a plane with two. */
+/* Whether each plane is read with one y table only. All formats of GStreamer
+ * are; for another, all rows are uploaded. */
 static bool
 one_table_a_plane (const pp_numbers *n)
 {
@@ -208,8 +212,8 @@ one_table_a_plane (const pp_numbers *n)
   return true;
 }
 
-/* The same for every plane that is read with the table, so that it does not
- * matter which of them writes to device_index last. */
+/* Planes that are read with the same table get the same rows, so that all of
+ * them write the same to device_index. */
 static void
 decide_plane (
     pp_plan *plan, int plane, const pp_axis *axis, bool all, struct rows *rows)
@@ -217,7 +221,7 @@ decide_plane (
   rows->height = plan->extent[plane].height;
   if (!all)
     touch_rows (plan, axis, rows);
-  if (all || 10 * count_touched (rows) > MOST_TENTHS * rows->height)
+  if (all || 10 * count_touched (rows) > MAX_TENTHS * rows->height)
     touch (rows, 0, rows->height);
   count_touched (rows);
   list_rows (plan, rows, &plan->rows[plane]);

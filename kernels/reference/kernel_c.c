@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The reference kernel, written to be read: it is the specification. The others
- * give the same bits because each sum below is made in the same order.
+ * The reference kernel: the specification of what a tensor holds. It is written
+ * to be read, not to be fast. The CPU's and the GPU's kernels give the same
+ * bits, because they compute each sum below in the same order. make_pixel has
+ * the steps: resample, convert_colour, gray, normalise, element.
  */
 #include <math.h>
 #include <stdint.h>
@@ -10,7 +12,7 @@
 
 #include "reference.h"
 
-/* Sample x of a row of its plane. */
+/* The value of sample x in a row of its plane. */
 static float
 load (const pp_numbers *n, const pp_source *source, const uint8_t *row, int x)
 {
@@ -25,8 +27,9 @@ load (const pp_numbers *n, const pp_source *source, const uint8_t *row, int x)
   return (float) ((sample >> source->shift) & source->mask);
 }
 
-/* One component at column x and row y of the content: vertical first, taps
- * ascending, sums from +0, multiply, then add. */
+/* One component at column x and row y of the content. First the vertical taps,
+ * then the horizontal ones, in ascending order. Sums start at +0; a product is
+ * rounded before it is added. */
 static float
 resample (const pp_plan *plan, const pp_view *view, int component, int x, int y)
 {
@@ -59,7 +62,7 @@ clamp (float value, float low, float high)
   return value < high ? value : high;
 }
 
-/* R'G'B' of 0...255, clamped, not rounded. */
+/* R'G'B', clamped to 0...255, not rounded. */
 static void
 convert_colour (const pp_numbers *n, const float in[3], float rgb[3])
 {
@@ -86,7 +89,7 @@ store (const pp_numbers *n, void *tensor, int64_t at, uint32_t bits)
     ((uint8_t *) tensor)[at] = (uint8_t) bits;
 }
 
-/* The elements of one pixel of the content, normalised. */
+/* The elements of one pixel of the content. */
 static void
 make_pixel (const pp_plan *plan, const pp_view *source, int x, int y,
     uint32_t element[PP_MAX_CHANNELS])
@@ -125,7 +128,7 @@ apply (const pp_plan *plan, const pp_view *source, void *tensor)
     }
 }
 
-/* The medians are an image of their own; the taps read that. */
+/* The medians make an image of their own, and the taps read that one. */
 static bool
 apply_to_medians (const pp_plan *plan, const pp_view *source, void *tensor)
 {

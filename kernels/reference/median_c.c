@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The median, from its definition: it is the specification.
+ * The reference median: the specification of denoising by the median. It sorts
+ * all values of each window. kernel_c.c calls it before it resamples.
  */
 #include "reference.h"
 
-/* Values that the largest median is taken of. */
-#define MOST_VALUES (5 * 5)
+/* Values of the largest window. */
+#define MAX_VALUES (5 * 5)
 
 static int
 clamp (int value, int high)
@@ -13,7 +14,7 @@ clamp (int value, int high)
   return value < 0 ? 0 : value > high ? high : value;
 }
 
-/* Byte 0 of the sample in column x and row y of the component. */
+/* The offset of the sample in column x and row y of the component, bytes. */
 static ptrdiff_t
 place_of (const pp_source *source, size_t stride, int x, int y)
 {
@@ -45,7 +46,7 @@ store (const pp_numbers *n, const pp_source *source, uint8_t *at, int value)
   at[n->big_endian] = (uint8_t) sample;
 }
 
-/* Each value goes before the larger ones among those before it. */
+/* Insertion sort. */
 static void
 sort (int *values, int n)
 {
@@ -59,7 +60,7 @@ sort (int *values, int n)
   }
 }
 
-/* Of the values around column x and row y. */
+/* The median of the values around column x and row y. */
 static int
 median_at (
     const pp_plan *plan, const pp_view *view, int component, int x, int y)
@@ -69,7 +70,7 @@ median_at (
   const uint8_t *plane = view->plane[source->plane];
   const size_t stride = view->stride[source->plane];
   const int radius = plan->median.size / 2;
-  int values[MOST_VALUES], count = 0;
+  int values[MAX_VALUES], count = 0;
 
   for (int j = y - radius; j <= y + radius; j++)
     for (int i = x - radius; i <= x + radius; i++)

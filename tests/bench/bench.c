@@ -5,10 +5,8 @@
  * no kernel, on the best of 1 to 4 streams. Exits with 77 where there is no
  * device.
  */
-#include "benchchart.h"
+#include "benchelements.h"
 #include "benchjobs.h"
-#include "benchsink.h"
-#include "benchsource.h"
 
 #include <string.h>
 
@@ -16,52 +14,52 @@
 
 /* clang-format off */
 static const BenchJob jobs[] = {
-  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "RGB", 1920, 1080, 640, "letterbox", "float16", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "letterbox", "float16", 0, FALSE },
-  { "RGB", 1920, 1080, 224, "letterbox", "float32", 0, FALSE },
-  { "NV12", 3840, 2160, 640, "letterbox", "float16", 0, FALSE },
-  { "RGB", 1920, 1080, 1080, "stretch", "float32", 0, FALSE },
-  { "RGB", 1920, 1080, 640, "letterbox", "uint8", 0, FALSE },
-  { "RGB", 1920, 1080, 640, "stretch", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 224, "letterbox", "float32", 0, FALSE },
-  { "RGB", 3840, 2160, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 3840, 2160, 224, "letterbox", "uint8", 0, FALSE },
+  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "RGB", 1920, 1080, 640, "letterbox", "float16", 0 },
+  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "NV12", 1920, 1080, 640, "letterbox", "float16", 0 },
+  { "RGB", 1920, 1080, 224, "letterbox", "float32", 0 },
+  { "NV12", 3840, 2160, 640, "letterbox", "float16", 0 },
+  { "RGB", 1920, 1080, 1080, "stretch", "float32", 0 },
+  { "RGB", 1920, 1080, 640, "letterbox", "uint8", 0 },
+  { "RGB", 1920, 1080, 640, "stretch", "float32", 0 },
+  { "NV12", 1920, 1080, 224, "letterbox", "float32", 0 },
+  { "RGB", 3840, 2160, 640, "letterbox", "float32", 0 },
+  { "NV12", 3840, 2160, 224, "letterbox", "uint8", 0 },
   { "RGB", 1920, 1080, 640, "letterbox", "float32", 0, TRUE },
   { "RGB", 1920, 1080, 640, "letterbox", "float16", 0, TRUE },
   { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, TRUE },
   { "RGB", 1920, 1080, 640, "stretch", "float32", 0, TRUE },
-  { "NV12", 1920, 1080, 640, "stretch", "float32", 0, FALSE },
-  { "RGB", 1920, 1080, 224, "stretch", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 224, "letterbox", "float16", 0, FALSE },
-  { "RGB", 3840, 2160, 224, "letterbox", "float32", 0, FALSE },
-  { "RGB", 3840, 2160, 640, "stretch", "uint8", 0, FALSE },
+  { "NV12", 1920, 1080, 640, "stretch", "float32", 0 },
+  { "RGB", 1920, 1080, 224, "stretch", "float32", 0 },
+  { "NV12", 1920, 1080, 224, "letterbox", "float16", 0 },
+  { "RGB", 3840, 2160, 224, "letterbox", "float32", 0 },
+  { "RGB", 3840, 2160, 640, "stretch", "uint8", 0 },
   { "RGB", 1920, 1080, 224, "letterbox", "float32", 0, TRUE },
   { "NV12", 1920, 1080, 640, "letterbox", "float16", 0, TRUE },
   { "NV12", 3840, 2160, 640, "letterbox", "float16", 0, TRUE },
 };
 
 static const BenchJob sizes[] = {
-  { "NV12", 640, 360, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 1280, 720, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 3840, 2160, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 7680, 4320, 640, "letterbox", "float32", 0, FALSE },
+  { "NV12", 640, 360, 640, "letterbox", "float32", 0 },
+  { "NV12", 1280, 720, 640, "letterbox", "float32", 0 },
+  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "NV12", 3840, 2160, 640, "letterbox", "float32", 0 },
+  { "NV12", 7680, 4320, 640, "letterbox", "float32", 0 },
 };
 
 /* Those that tests/bench/bench_opencv.py compares. */
 static const BenchJob opencv_jobs[] = {
-  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "RGB", 1920, 1080, 640, "stretch", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "stretch", "float32", 0, FALSE },
+  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "RGB", 1920, 1080, 640, "stretch", "float32", 0 },
+  { "NV12", 1920, 1080, 640, "stretch", "float32", 0 },
   { "RGB", 1920, 1080, 640, "stretch", "float32", 0, FALSE, TRUE },
   { "NV12", 1920, 1080, 640, "stretch", "float32", 0, FALSE, TRUE },
 };
 
 static const BenchJob classic =
-  { "RGB", 1920, 1080, 640, "stretch", "float32", 3, FALSE };
+  { "RGB", 1920, 1080, 640, "stretch", "float32", 3 };
 /* clang-format on */
 
 typedef struct {
@@ -206,16 +204,6 @@ bench_classic (const BenchRun *run)
   g_free (title);
 }
 
-/* NULL where there are no limits. */
-static gchar *
-describe_ratios (gdouble time, const Limits *limits)
-{
-  if (limits->whole.time <= 0)
-    return NULL;
-  return g_strdup_printf ("%.2f of whole frames, %.2f of moved bytes",
-      time / limits->whole.time, time / limits->moved.time);
-}
-
 static void
 bench_list (
     const BenchRun *run, const gchar *title, const BenchJob *list, guint length)
@@ -223,28 +211,21 @@ bench_list (
   g_print ("\n%s\n  %-50s %8s %8s %8s %8s %8s %8s\n", title, "", "whole",
       "moved", "engine", "pipeline", "/ whole", "/ moved");
   for (guint j = 0; j < length; j++) {
-    BenchGroup group = { bench_job_name (&list[j]), NULL, { 0 } };
+    g_autofree gchar *name = bench_job_name (&list[j]);
 
-    if (run->only != NULL && strstr (group.name, run->only) == NULL) {
-      g_free (group.name);
+    if (run->only != NULL && strstr (name, run->only) == NULL)
       continue;
-    }
     const BenchResult engine =
         bench_engine (run, &list[j], BENCH_MAX_STREAMS, BENCH_OVERLAPPED);
     const BenchResult pipeline = bench_pipeline (run, &list[j], 0, FALSE, 1);
     const Limits limits = get_limits (run, &list[j], &engine);
 
-    g_print ("  %-50s", group.name);
+    g_print ("  %-50s", name);
     print_limit (limits.whole.time);
     print_limit (limits.moved.time);
     g_print (" %8.1f %8.1f", engine.time, pipeline.time);
     print_ratios (pipeline.time, &limits);
     g_print ("\n");
-    group.note = describe_ratios (pipeline.time, &limits);
-    group.value[0] = limits.whole.time;
-    group.value[1] = limits.moved.time;
-    group.value[2] = pipeline.time;
-    g_array_append_val (run->groups, group);
   }
 }
 
@@ -338,18 +319,17 @@ typedef struct {
   const gchar *name;
   void (*bench) (const BenchRun *run);
   gboolean in_all;
-  gboolean takes_plugin; /* runs pipelines */
 } Set;
 
 /* In the order in which they run. */
 static const Set known_sets[] = {
-  { "streams", bench_streams, TRUE, TRUE },
-  { "classic", bench_classic, TRUE, FALSE },
-  { "jobs", bench_jobs, TRUE, TRUE },
-  { "sizes", bench_sizes, TRUE, TRUE },
-  { "latency", bench_latency, TRUE, TRUE },
-  { "elements", bench_elements, TRUE, TRUE },
-  { "opencv", bench_opencv, FALSE, FALSE },
+  { "streams", bench_streams, TRUE },
+  { "classic", bench_classic, TRUE },
+  { "jobs", bench_jobs, TRUE },
+  { "sizes", bench_sizes, TRUE },
+  { "latency", bench_latency, TRUE },
+  { "elements", bench_elements, TRUE },
+  { "opencv", bench_opencv, FALSE },
 };
 
 static gboolean
@@ -386,25 +366,6 @@ check_sets (const gchar *const *wanted)
 }
 
 static gboolean
-check_plugin (const gchar *const *wanted)
-{
-  gboolean needed = FALSE;
-  GstElementFactory *factory = gst_element_factory_find ("cudapreproc");
-  const gboolean found = factory != NULL;
-
-  for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
-    needed = needed ||
-        (known_sets[s].takes_plugin && is_wanted (&known_sets[s], wanted));
-  g_clear_object (&factory);
-  if (found || !needed)
-    return TRUE;
-  g_printerr (
-      "cudapreproc was not found, set GST_PLUGIN_PATH to the folder gst "
-      "of the build\n");
-  return FALSE;
-}
-
-static gboolean
 check_backend (const gchar *name)
 {
   if (g_str_equal (name, "cuda") || g_str_equal (name, "cpu"))
@@ -413,24 +374,9 @@ check_backend (const gchar *name)
   return FALSE;
 }
 
-/* conditions: of the measurements, for the picture. */
-static void
-write_chart (const BenchRun *run, const gchar *path, const gchar *conditions)
-{
-  const BenchChart chart = { "Microseconds a frame", conditions,
-    { "whole frame, copies alone", "moved bytes, copies alone",
-        "cudapreproc, in a pipeline" } };
-  GError *error = NULL;
-
-  if (!bench_chart_write (path, &chart, run->groups, &error)) {
-    g_printerr ("%s\n", error->message);
-    g_clear_error (&error);
-  }
-}
-
 /* Returns the program's exit status. */
 static int
-bench (const BenchRun *run, const gchar *const *wanted, const gchar *chart)
+bench (const BenchRun *run, const gchar *const *wanted)
 {
   pp_error failure;
   pp_device *device = pp_device_open (
@@ -440,35 +386,21 @@ bench (const BenchRun *run, const gchar *const *wanted, const gchar *chart)
     g_print ("SKIP: %s\n", failure.text);
     return SKIP;
   }
-  g_autofree gchar *conditions = g_strdup_printf (
-      "%s; %d frames, best of %d rounds, %d prefilled frames in turns, every "
-      "tensor mapped",
+  g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
+           "every tensor mapped; microseconds a frame\n",
       pp_device_name (device), run->frames, BENCH_ROUNDS, BENCH_BUFFERS);
   pp_device_close (&device);
-  g_print ("%s; microseconds a frame\n", conditions);
-  bench_source_register ();
-  bench_sink_register ();
+  bench_register_elements ();
   for (guint s = 0; s < G_N_ELEMENTS (known_sets); s++)
     if (is_wanted (&known_sets[s], wanted))
       known_sets[s].bench (run);
-  if (chart != NULL)
-    write_chart (run, chart, conditions);
   return 0;
-}
-
-static void
-clear_group (gpointer data)
-{
-  BenchGroup *group = data;
-
-  g_free (group->name);
-  g_free (group->note);
 }
 
 int
 main (int argc, char **argv)
 {
-  g_autofree gchar *backend = g_strdup ("cuda"), *only = NULL, *chart = NULL;
+  g_autofree gchar *backend = g_strdup ("cuda"), *only = NULL;
   g_autofree gchar *sets = g_strdup ("streams,jobs");
   gint frames = 1000;
   const GOptionEntry entries[] = {
@@ -480,8 +412,6 @@ main (int argc, char **argv)
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
         "jobs and sizes with this in their names", "TEXT" },
-    { "chart", 0, 0, G_OPTION_ARG_STRING, &chart,
-        "write the jobs and sizes as an SVG picture", "FILE" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
   GOptionContext *context = g_option_context_new (NULL);
@@ -497,18 +427,14 @@ main (int argc, char **argv)
 
   g_auto (GStrv) split = g_strsplit (sets, ",", -1);
   const gchar *const *wanted = (const gchar *const *) split;
-  if (!check_backend (backend) || !check_sets (wanted) ||
-      !check_plugin (wanted))
+  if (!check_backend (backend) || !check_sets (wanted))
     return 2;
   const BenchRun run = {
     .backend = g_str_equal (backend, "cpu") ? PP_BACKEND_CPU : PP_BACKEND_CUDA,
     .backend_name = backend,
     .frames = frames,
     .only = only,
-    .groups = g_array_new (FALSE, FALSE, sizeof (BenchGroup)),
   };
-  g_array_set_clear_func (run.groups, clear_group);
-  const int status = bench (&run, wanted, chart);
-  g_array_unref (run.groups);
-  return status;
+
+  return bench (&run, wanted);
 }

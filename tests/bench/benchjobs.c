@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "gst/caps/inputformat.h"
+#include "tests/common/elementspec.h"
 
 void
 bench_require (gboolean condition, const gchar *what, const pp_error *error)
@@ -84,48 +85,34 @@ bench_job_caps (const BenchJob *job)
       job->height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
 }
 
-static pp_type
-type_from_name (const gchar *name)
+gchar *
+bench_job_properties (const BenchJob *job)
 {
-  return g_str_equal (name, "float16") ? PP_TYPE_FLOAT16
-      : g_str_equal (name, "uint8")    ? PP_TYPE_UINT8
-                                       : PP_TYPE_FLOAT32;
+  g_autofree gchar *denoise = job->gaussian > 0
+      ? g_strdup_printf (" denoise=gaussian denoise-size=%d", job->gaussian)
+      : g_strdup ("");
+
+  return g_strdup_printf ("width=%d height=%d fit=%s type=%s method=%s "
+                          "mean=0.485,0.456,0.406 std=0.229,0.224,0.225%s",
+      job->target, job->target, job->fit, job->type,
+      job->area ? "area" : "bilinear", denoise);
 }
 
 pp_plan *
 bench_job_plan (const BenchJob *job, GstVideoInfo *info)
 {
-  static const gdouble mean[] = { 0.485, 0.456, 0.406 };
-  static const gdouble std[] = { 0.229, 0.224, 0.225 };
-  GstVideoInfo own;
-  GstCaps *caps = bench_job_caps (job);
+  g_autofree gchar *properties = bench_job_properties (job);
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  g_autofree gchar *reason = NULL;
   pp_spec spec;
   pp_format format;
   pp_error error;
-  gchar *reason = NULL;
 
-  if (info == NULL)
-    info = &own;
-  pp_spec_init (&spec);
-  spec.width = spec.height = job->target;
-  spec.fit =
-      g_str_equal (job->fit, "letterbox") ? PP_FIT_LETTERBOX : PP_FIT_STRETCH;
-  spec.type = type_from_name (job->type);
-  for (gint c = 0; c < 3; c++) {
-    spec.mean[c] = mean[c];
-    spec.std[c] = std[c];
-  }
-  if (job->area)
-    spec.method = PP_METHOD_AREA;
-  if (job->gaussian > 0) {
-    spec.denoise = PP_DENOISE_GAUSSIAN;
-    spec.denoise_size = job->gaussian;
-  }
-  bench_require (gst_video_info_from_caps (info, caps), "caps", NULL);
-  bench_require (
-      gst_pp_format_from_video_info (info, &format, &reason), "format", NULL);
+  bench_require (test_spec_from_properties (properties, &spec, &reason) &&
+          gst_pp_video_info_from_caps (info, caps) &&
+          gst_pp_format_from_video_info (info, &format, &reason),
+      reason != NULL ? reason : "caps", NULL);
   pp_plan *plan = pp_plan_new (&spec, &format, NULL, &error);
   bench_require (plan != NULL, "plan", &error);
-  gst_caps_unref (caps);
   return plan;
 }

@@ -32,7 +32,6 @@ typedef struct {
   const gchar *backend_name;
   gint frames;
   const gchar *only; /* of the lists, those with this in their names; or NULL */
-  GArray *groups;    /* of BenchGroup: what the lists leave for the chart */
 } BenchRun;
 
 /* A failure here is a broken machine or build, not a result: says so and exits. */
@@ -42,7 +41,9 @@ gdouble bench_now (void); /* microseconds */
 void bench_fill (guint8 *data, gsize size, guint seed);
 gchar *bench_job_name (const BenchJob *job);
 GstCaps *bench_job_caps (const BenchJob *job);
-/* info may be NULL. */
+/* The element's properties, as on a launch line; free it. */
+gchar *bench_job_properties (const BenchJob *job);
+/* The plan that these make; fills info for the job's caps. */
 pp_plan *bench_job_plan (const BenchJob *job, GstVideoInfo *info);
 
 /* Pinned copies, up bytes up and down bytes down a frame, no kernel, on the best
@@ -82,10 +83,11 @@ BenchResult bench_engine (
  * each stage. CUDA only. */
 BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
 
-/* serial: each frame is waited for, latencies are from the frame's coming to the
- * element to its tensor's being mapped; and urgent, since that is what the element
- * makes of async-depth=0. pipelines of them at once, each with its own thread; the time is of one frame
- * of all, wall time over frames. streams 0: automatic. */
+/* Through a pipeline, or as many at once as pipelines says, each with a thread of
+ * its own: the time is wall time over the frames of all. serial: each frame is
+ * waited for, and urgent, which is what the element makes of async-depth=0;
+ * latencies are from a frame's coming to the element until its tensor is mapped.
+ * streams 0: automatic. */
 BenchResult bench_pipeline (const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint pipelines);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "benchelements.h"
 #include "benchjobs.h"
-
-#include <stdlib.h>
-
-#include "benchsink.h"
 
 /* One pipeline's way through its frames. */
 typedef struct {
@@ -48,28 +45,14 @@ static void
 start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint frames)
 {
-  GstCaps *caps = bench_job_caps (job);
-  gchar *gaussian = job->gaussian > 0
-      ? g_strdup_printf ("denoise=gaussian denoise-size=%d", job->gaussian)
-      : g_strdup ("");
-  gchar *launch = g_strdup_printf (
-      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! "
-      "cudapreproc "
-      "name=preproc backend=%s streams=%d async-depth=%d width=%d height=%d "
-      "fit=%s type=%s mean=0.485,0.456,0.406 std=0.229,0.224,0.225 %s ! "
-      "benchsink name=sink",
-      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
-      run->backend_name, streams, serial ? 0 : -1, job->target, job->target,
-      job->fit, job->type, gaussian);
+  g_autofree gchar *of_job = bench_job_properties (job);
+  g_autofree gchar *properties =
+      g_strdup_printf ("backend=%s streams=%d async-depth=%d %s !",
+          run->backend_name, streams, serial ? 0 : -1, of_job);
 
   clock->warm_up = BENCH_WARM_UP + job->recycled;
-  clock->pipeline = gst_parse_launch (launch, NULL);
-  bench_require (clock->pipeline != NULL, launch, NULL);
-  GstElement *source =
-      gst_bin_get_by_name (GST_BIN (clock->pipeline), "source");
-  GstElement *sink = gst_bin_get_by_name (GST_BIN (clock->pipeline), "sink");
-  g_object_set (source, "caps", caps, NULL);
-  bench_sink_set_render (sink, on_tensor, clock);
+  clock->pipeline =
+      bench_make_pipeline (job, frames, properties, on_tensor, clock);
   if (clock->latencies != NULL) {
     GstElement *element =
         gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
@@ -79,44 +62,26 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
     gst_object_unref (element);
   }
   gst_element_set_state (clock->pipeline, GST_STATE_PLAYING);
-  gst_object_unref (source);
-  gst_object_unref (sink);
-  gst_caps_unref (caps);
-  g_free (launch);
-  g_free (gaussian);
 }
 
 static void
 finish_pipeline (Clock *clock, BenchResult *result)
 {
-  GstBus *bus = gst_element_get_bus (clock->pipeline);
   GstElement *element =
       gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
   GstStructure *stats = NULL;
   guint64 frames = 1, up = 0, down = 0;
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
 
-  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    GError *error = NULL;
-    gst_message_parse_error (message, &error, NULL);
-    g_printerr ("%s\n", error->message);
-    exit (1);
-  }
-  gst_message_unref (message);
+  bench_wait_for_end (clock->pipeline);
   g_object_get (element, "stats", &stats, NULL);
   gst_structure_get_uint64 (stats, "frames", &frames);
   gst_structure_get_uint64 (stats, "bytes-up", &up);
   gst_structure_get_uint64 (stats, "bytes-down", &down);
-  gst_structure_get_double (stats, "upload-mean", &result->upload);
-  gst_structure_get_double (stats, "kernel-mean", &result->kernel);
-  gst_structure_get_double (stats, "download-mean", &result->download);
   result->bytes_up = (gsize) (up / MAX (frames, 1));
   result->bytes_down = (gsize) (down / MAX (frames, 1));
   gst_structure_free (stats);
   gst_element_set_state (clock->pipeline, GST_STATE_NULL);
   gst_object_unref (element);
-  gst_object_unref (bus);
   gst_object_unref (clock->pipeline);
 }
 

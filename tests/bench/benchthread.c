@@ -17,9 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "benchelements.h"
 #include "benchjobs.h"
-#include "benchsink.h"
-#include "benchsource.h"
 #include "gst/cudapreproc.h"
 #include "gst/device.h"
 #include "kernels/engine/engine.h"
@@ -34,8 +33,8 @@
 #define TIMED 7
 
 static const BenchJob jobs[] = {
-  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
-  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0, FALSE },
+  { "RGB", 1920, 1080, 640, "letterbox", "float32", 0 },
+  { "NV12", 1920, 1080, 640, "letterbox", "float32", 0 },
 };
 
 /* The calling thread's CPU time, microseconds. */
@@ -220,57 +219,20 @@ on_tensor (GstBuffer *buffer, gpointer data)
     clock->last = (Moment){ now (), in_calls, clock->waits };
 }
 
-static GstElement *
-make_pipeline (const BenchJob *job, const gchar *element, Clock *clock)
-{
-  GstCaps *caps = bench_job_caps (job);
-  /* The last tensors leave at the end, without frames that push them out. */
-  gchar *launch = g_strdup_printf (
-      "benchsource name=source recycled=%d num-buffers=%d ! %s "
-      "benchsink name=sink",
-      BENCH_BUFFERS, BENCH_WARM_UP + clock->frames + BENCH_WARM_UP, element);
-  GstElement *pipeline = gst_parse_launch (launch, NULL);
-
-  bench_require (pipeline != NULL, launch, NULL);
-  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
-  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  g_object_set (source, "caps", caps, NULL);
-  bench_sink_set_render (sink, on_tensor, clock);
-  gst_object_unref (source);
-  gst_object_unref (sink);
-  gst_caps_unref (caps);
-  g_free (launch);
-  return pipeline;
-}
-
-/* The element, and what links it; or nothing. */
-static gchar *
-describe_element (const BenchJob *job, gboolean with_element)
-{
-  if (!with_element)
-    return g_strdup ("");
-  return g_strdup_printf ("cudapreproc width=%d height=%d fit=%s type=%s "
-                          "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 !",
-      job->target, job->target, job->fit, job->type);
-}
-
 static void
 run (const BenchJob *job, gboolean with_element, Clock *clock)
 {
-  gchar *element = describe_element (job, with_element);
-  GstElement *pipeline = make_pipeline (job, element, clock);
-  GstBus *bus = gst_element_get_bus (pipeline);
+  g_autofree gchar *of_job = bench_job_properties (job);
+  g_autofree gchar *properties = g_strdup_printf ("%s !", of_job);
+  /* The last tensors leave at the end, without frames that push them out. */
+  GstElement *pipeline =
+      bench_make_pipeline (job, BENCH_WARM_UP + clock->frames + BENCH_WARM_UP,
+          with_element ? properties : NULL, on_tensor, clock);
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
-  bench_require (
-      GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS, "pipeline", NULL);
+  bench_wait_for_end (pipeline);
   gst_element_set_state (pipeline, GST_STATE_NULL);
-  gst_message_unref (message);
-  gst_object_unref (bus);
   gst_object_unref (pipeline);
-  g_free (element);
 }
 
 /* Of a frame: one reading of each pair lies between the two. */
@@ -349,10 +311,7 @@ main (int argc, char **argv)
       pp_device_name (device), frames, ROUNDS, "", "calls", "waits", "rest",
       "without");
   pp_device_close (&device);
-  bench_source_register ();
-  bench_sink_register ();
-  gst_element_register (
-      NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  bench_register_elements ();
   for (guint j = 0; j < G_N_ELEMENTS (jobs); j++)
     print_job (&jobs[j], frames);
   return 0;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "checkbench.h"
+#include "measure/checkbench.h"
 #include "checkrun.h"
 #include "checkself.h"
 

@@ -9,6 +9,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Their names since 1.28, which deprecates the older ones. */
+#if !GST_CHECK_VERSION(1, 28, 0)
+#define gst_state_get_name gst_element_state_get_name
+#define gst_state_change_return_get_name                                       \
+  gst_element_state_change_return_get_name
+#endif
+
 /* backends */
 
 static const gchar *const backend_names[] = { "cpu", "cuda" };
@@ -298,8 +305,8 @@ test_set_state (GstElement *pipeline, GstState state)
       gst_element_get_state (pipeline, NULL, NULL, TEST_PATIENCE);
   fail_unless (result == GST_STATE_CHANGE_SUCCESS ||
           result == GST_STATE_CHANGE_NO_PREROLL,
-      "%s not reached: %s", gst_element_state_get_name (state),
-      gst_element_state_change_return_get_name (result));
+      "%s not reached: %s", gst_state_get_name (state),
+      gst_state_change_return_get_name (result));
 }
 
 GstMessage *

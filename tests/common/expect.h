@@ -27,6 +27,13 @@ static unsigned expect_passed, expect_failed;
     }                                                                          \
   } while (0)
 
+/* The larger of two differences. NaN is the largest; fmax would leave it out. */
+static inline double
+worse_of (double a, double b)
+{
+  return a >= b || a != a ? a : b;
+}
+
 /* Prints the count; main's exit status. */
 static int
 expect_end (void)

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The golden cases: every kernel against what the libraries that people train
- * with make of the same frame (golden/README.md). Argument: cases.tsv.
+ * with make of the same frame (golden/README.md). Caps, buffers and properties
+ * are read by the element's own functions. Argument: cases.tsv.
  */
 #include <gst/video/video.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "gst/buffers/input.h"
 #include "gst/caps/inputformat.h"
+#include "gst/settings/enums.h"
 #include "kernels/cpu/kernel_cpu.h"
 #include "kernels/reference/reference.h"
+
+#include "tests/common/elementspec.h"
 
 #define MAX_GROUPS 26
 
@@ -115,138 +120,6 @@ parse_number (const gchar *text, gdouble *value)
 }
 
 static gboolean
-parse_int (const gchar *text, int *value)
-{
-  gdouble number;
-
-  if (!parse_number (text, &number) || number != (int) number)
-    return FALSE;
-  *value = (int) number;
-  return TRUE;
-}
-
-/* One number for all channels, or one for each. */
-static gboolean
-parse_channels (const gchar *text, gdouble values[PP_MAX_CHANNELS])
-{
-  g_auto (GStrv) parts = g_strsplit (text, ",", -1);
-  const guint n = g_strv_length (parts);
-
-  if (n != 1 && n != PP_MAX_CHANNELS)
-    return FALSE;
-  for (guint c = 0; c < PP_MAX_CHANNELS; c++)
-    if (!parse_number (parts[n == 1 ? 0 : c], &values[c]))
-      return FALSE;
-  return TRUE;
-}
-
-/* The place of text in a list of names with commas, which is the enum's value;
- * -1 where it is none of them. */
-static int
-parse_name (const gchar *text, const gchar *names)
-{
-  g_auto (GStrv) list = g_strsplit (names, ",", -1);
-
-  for (int i = 0; list[i]; i++)
-    if (g_str_equal (list[i], text))
-      return i;
-  return -1;
-}
-
-typedef enum kind {
-  KIND_INT,
-  KIND_NUMBER,
-  KIND_CHANNELS,
-  KIND_BOOL,
-  KIND_ENUM
-} kind;
-
-static const struct property {
-  const gchar *name;
-  kind kind;
-  size_t offset;       /* in pp_spec */
-  const gchar *values; /* of an enum, in order */
-} properties[] = {
-#define PROPERTY(name, kind, field, values)                                    \
-  {                                                                            \
-    name, kind, offsetof (pp_spec, field), values                              \
-  }
-  PROPERTY ("width", KIND_INT, width, NULL),
-  PROPERTY ("height", KIND_INT, height, NULL),
-  PROPERTY ("layout", KIND_ENUM, layout, "nchw,nhwc"),
-  PROPERTY ("type", KIND_ENUM, type, "float32,float16,uint8,int8"),
-  PROPERTY ("channels", KIND_ENUM, channels, "rgb,bgr,gray"),
-  PROPERTY ("fit", KIND_ENUM, fit, "stretch,letterbox,crop"),
-  PROPERTY ("pad-align", KIND_ENUM, pad_align, "center,top-left"),
-  PROPERTY ("resize", KIND_INT, resize, NULL),
-  PROPERTY ("crop-fraction", KIND_NUMBER, crop_fraction, NULL),
-  PROPERTY (
-      "method", KIND_ENUM, method, "nearest,bilinear,bicubic,lanczos,area"),
-  PROPERTY ("antialias", KIND_BOOL, antialias, NULL),
-  PROPERTY ("denoise", KIND_ENUM, denoise, "none,gaussian,median"),
-  PROPERTY ("denoise-size", KIND_INT, denoise_size, NULL),
-  PROPERTY ("denoise-sigma", KIND_NUMBER, denoise_sigma, NULL),
-  PROPERTY ("scale", KIND_NUMBER, scale, NULL),
-  PROPERTY ("mean", KIND_CHANNELS, mean, NULL),
-  PROPERTY ("std", KIND_CHANNELS, std, NULL),
-  PROPERTY ("pad-value", KIND_CHANNELS, pad_value, NULL),
-  PROPERTY ("quant-scale", KIND_NUMBER, quant_scale, NULL),
-  PROPERTY ("quant-zero-point", KIND_INT, quant_zero_point, NULL),
-#undef PROPERTY
-};
-
-static gboolean
-set_property (pp_spec *spec, const struct property *property, const gchar *text)
-{
-  void *field = (guint8 *) spec + property->offset;
-  int value;
-
-  switch (property->kind) {
-    case KIND_INT:
-      return parse_int (text, field);
-    case KIND_NUMBER:
-      return parse_number (text, field);
-    case KIND_CHANNELS:
-      return parse_channels (text, field);
-    case KIND_BOOL:
-      value = parse_name (text, "false,true");
-      *(bool *) field = value == 1;
-      return value >= 0;
-    case KIND_ENUM:
-      value = parse_name (text, property->values);
-      memcpy (field, &value, sizeof value);
-      return value >= 0;
-  }
-  return FALSE;
-}
-
-/* FALSE, with a line, for what is unknown. */
-static gboolean
-parse_properties (const gchar *name, const gchar *text, pp_spec *spec)
-{
-  g_auto (GStrv) settings = NULL;
-
-  pp_spec_init (spec);
-  if (!g_shell_parse_argv (text, NULL, &settings, NULL)) {
-    g_print ("%s: cannot read properties: %s\n", name, text);
-    return FALSE;
-  }
-  for (guint i = 0; settings[i]; i++) {
-    g_auto (GStrv) pair = g_strsplit (settings[i], "=", 2);
-    gboolean set = FALSE;
-
-    for (guint p = 0; p < G_N_ELEMENTS (properties) && pair[1]; p++)
-      if (g_str_equal (properties[p].name, pair[0]))
-        set = set_property (spec, &properties[p], pair[1]);
-    if (!set) {
-      g_print ("%s: unknown setting %s\n", name, settings[i]);
-      return FALSE;
-    }
-  }
-  return TRUE;
-}
-
-static gboolean
 parse_info (gchar **columns, GstVideoInfo *info)
 {
   g_autoptr (GString) text = g_string_new (NULL);
@@ -261,9 +134,9 @@ parse_info (gchar **columns, GstVideoInfo *info)
 
   g_autoptr (GstCaps) caps = gst_caps_from_string (text->str);
 
-  if (caps && gst_video_info_from_caps (info, caps))
+  if (caps && gst_pp_video_info_from_caps (info, caps))
     return TRUE;
-  g_print ("%s: GStreamer refuses %s\n", columns[NAME], text->str);
+  g_print ("%s: caps are refused: %s\n", columns[NAME], text->str);
   return FALSE;
 }
 
@@ -329,12 +202,12 @@ check_dims (gchar **columns, const pp_spec *spec)
       ? g_strdup_printf ("%d:%d:%d:1", spec->width, spec->height, n)
       : g_strdup_printf ("%d:%d:%d:1", n, spec->width, spec->height);
 
-  if (g_str_equal (dims, columns[DIMS]) &&
-      parse_name (columns[TYPE], "float32,float16,uint8,int8") ==
-          (int) spec->type)
+  const gchar *type = gst_pp_enum_nick (gst_pp_types, (gint) spec->type);
+
+  if (g_str_equal (dims, columns[DIMS]) && g_str_equal (type, columns[TYPE]))
     return TRUE;
-  g_print ("%s: the file is %s %s, the properties say %s\n", columns[NAME],
-      columns[TYPE], columns[DIMS], dims);
+  g_print ("%s: the file is %s %s, the properties say %s %s\n", columns[NAME],
+      columns[TYPE], columns[DIMS], type, dims);
   return FALSE;
 }
 
@@ -411,22 +284,26 @@ static gboolean
 check_plan (gchar **columns, const gchar *folder, const pp_plan *plan,
     const GstVideoInfo *info)
 {
-  g_autofree gchar *input =
-      load (columns, folder, columns[INPUT], GST_VIDEO_INFO_SIZE (info));
+  const gsize size = GST_VIDEO_INFO_SIZE (info);
+  gchar *input = load (columns, folder, columns[INPUT], size);
   g_autofree gchar *expected =
       load (columns, folder, columns[EXPECTED], plan->tensor_size);
-  pp_view frame = { 0 };
+  g_autofree gchar *reason = NULL;
   gboolean right = TRUE;
+  GstPpInput frame;
 
-  if (!input || !expected)
+  if (!input || !expected) {
+    g_free (input);
     return FALSE;
-  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES (info); p++) {
-    frame.plane[p] =
-        (const uint8_t *) input + GST_VIDEO_INFO_PLANE_OFFSET (info, p);
-    frame.stride[p] = GST_VIDEO_INFO_PLANE_STRIDE (info, p);
+  }
+  if (!gst_pp_input_map (
+          &frame, info, gst_buffer_new_wrapped (input, size), &reason)) {
+    g_print ("%s: %s\n", columns[NAME], reason);
+    return FALSE;
   }
   for (guint k = 0; k < n_kernels; k++)
-    right = check_kernel (columns, k, plan, &frame, expected) && right;
+    right = check_kernel (columns, k, plan, &frame.view, expected) && right;
+  gst_pp_input_clear (&frame);
   return right;
 }
 
@@ -461,13 +338,15 @@ check_case (gchar **columns, const gchar *folder, const pp_spec *spec)
 static void
 run_case (gchar **columns, const gchar *folder)
 {
+  g_autofree gchar *reason = NULL;
   pp_spec spec;
 
   if (g_strv_length (columns) != N_COLUMNS ||
       !g_ascii_islower (columns[NAME][0])) {
     g_print ("%s: not a case of %d columns\n", columns[NAME], N_COLUMNS);
     totals.failed++;
-  } else if (!parse_properties (columns[NAME], columns[PROPERTIES], &spec)) {
+  } else if (!test_spec_from_properties (columns[PROPERTIES], &spec, &reason)) {
+    g_print ("%s: %s\n", columns[NAME], reason);
     totals.failed++;
   } else if (check_case (columns, folder, &spec)) {
     totals.passed++;

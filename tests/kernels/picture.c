@@ -170,12 +170,14 @@ difference (
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->content_height; y++)
       for (int x = 0; x < n->content_width; x++) {
-        const double value = value_at (a, c, x, y);
-        const double other =
-            value_at (b, c, flip_x ? n->content_width - 1 - x : x,
-                flip_y ? n->content_height - 1 - y : y);
+        const int other_x = flip_x ? n->content_width - 1 - x : x;
+        const int other_y = flip_y ? n->content_height - 1 - y : y;
+        const double here =
+            fabs (value_at (a, c, x, y) - value_at (b, c, other_x, other_y));
 
-        most = fmax (most, fabs (value - other));
+        /* Not fmax, which leaves out NaN. */
+        if (!(here <= most))
+          most = isnan (here) ? INFINITY : here;
       }
   return most;
 }

@@ -127,7 +127,7 @@ test_mean_and_std (uint64_t seed)
 
       for (int y = 0; y < n->content_height; y++)
         for (int x = 0; x < n->content_width; x++)
-          most = fmax (most,
+          most = worse_of (most,
               fabs (value_at (&is, c, x, y) * spec->std[t] + spec->mean[t] -
                   value_at (&plain, c, x, y)));
     }
@@ -146,7 +146,7 @@ test_layouts (uint64_t seed)
     check_random random = make_case (&check, NULL, seed, i);
     struct frame frame = make_frame (&check.format, &random);
 
-    check.spec.type = (pp_type) check_between (&random, 0, PP_TYPE_INT8);
+    check.spec.type = (pp_type) check_between (&random, 0, PP_N_TYPES - 1);
     check.spec.quant_zero_point = 1;
     check.spec.layout = PP_LAYOUT_NCHW;
     struct result planar = convert (&check.spec, &frame, NULL);
@@ -212,7 +212,7 @@ test_block_means (uint64_t seed)
           for (int j = 0; j < x_ratio * y_ratio; j++)
             sum += get (&frame, c, x * x_ratio + j % x_ratio,
                 y * y_ratio + j / x_ratio);
-          most = fmax (most,
+          most = worse_of (most,
               fabs (value_at (&is, c, x, y) -
                   shade_of (&check.format, c, sum / (x_ratio * y_ratio))));
         }
@@ -236,7 +236,8 @@ test_extremes (uint64_t seed)
     struct frame frame = make_frame (&check.format, &random);
     double outside = 0;
 
-    check.spec.method = methods[check_between (&random, 0, 2)];
+    check.spec.method =
+        methods[check_between (&random, 0, LENGTH (methods) - 1)];
     check.spec.channels = PP_CHANNELS_RGB;
 
     struct result is = convert (&check.spec, &frame, NULL);
@@ -257,7 +258,7 @@ test_extremes (uint64_t seed)
         for (int x = 0; x < n->content_width; x++) {
           const double here = value_at (&is, c, x, y);
 
-          outside = fmax (outside, fmax (low - here, here - high));
+          outside = worse_of (outside, worse_of (low - here, here - high));
         }
     }
     HOLDS (outside <= TOLERANCE, &check, "outside the extremes by %g", outside);
@@ -310,7 +311,8 @@ test_pixel_aspect_ratio (uint64_t seed)
         make_case (&check, names[i % LENGTH (names)], seed, i);
     pp_format *format = &check.format;
 
-    check.spec.method = methods[check_between (&random, 0, 1)];
+    check.spec.method =
+        methods[check_between (&random, 0, LENGTH (methods) - 1)];
     check.spec.denoise = PP_DENOISE_NONE;
     check.spec.ignore_pixel_aspect_ratio = false;
     format->par_n = check_between (&random, 1, 5);

@@ -10,11 +10,11 @@
 
 #include "tests/common/expect.h"
 
-#define N_METHODS (PP_METHOD_AREA + 1)
 #define LENGTH(array) ((int) (sizeof (array) / sizeof *(array)))
 
-static const char *const method_names[N_METHODS] = { "nearest", "bilinear",
-  "bicubic", "lanczos", "area" };
+static const char *const method_names[] = { "nearest", "bilinear", "bicubic",
+  "lanczos", "area" };
+_Static_assert(LENGTH (method_names) == PP_N_METHODS, "a name is missing");
 
 /* A table and what it was made from. */
 struct table {
@@ -83,7 +83,7 @@ expect_sound (const struct table *t)
 
     for (int j = 0; j < taps->n_taps; j++)
       sum += weight (t, j, i);
-    worst_sum = fmax (worst_sum, fabs (sum - 1));
+    worst_sum = worse_of (worst_sum, fabs (sum - 1));
     if (taps->first[i] < 0 || taps->first[i] + taps->n_taps > t->samples)
       worst_place = i + 1;
   }
@@ -109,7 +109,7 @@ expect_mirrored (const struct table *t)
       const double there =
           sample_weight (t, t->samples - 1 - sample, n - 1 - i);
 
-      worst = fmax (worst, fabs (weight (t, j, i) - there));
+      worst = worse_of (worst, fabs (weight (t, j, i) - there));
     }
   EXPECT (
       worst <= 0x1p-24, "%s: mirrored weights differ by %g", t->name, worst);
@@ -129,7 +129,7 @@ expect_ramp (const struct table *t, int margin)
       continue;
     for (int j = 0; j < t->taps.n_taps; j++)
       moment += weight (t, j, i) * (t->taps.first[i] + j + 0.5);
-    worst = fmax (worst, fabs (moment - c));
+    worst = worse_of (worst, fabs (moment - c));
   }
   EXPECT (worst <= t->samples * 0x1p-22, "%s: the ramp is off by %g", t->name,
       worst);
@@ -161,7 +161,7 @@ check_methods (const pp_axis_geometry *axis)
 {
   pp_spec spec = { .denoise_size = 3 };
 
-  for (int m = 0; m < N_METHODS; m++)
+  for (int m = 0; m < PP_N_METHODS; m++)
     for (int antialias = 0; antialias < 2; antialias++)
       for (int size = 1; size <= 7; size += 2) {
         spec.method = (pp_method) m;
@@ -316,7 +316,7 @@ test_nearest (void)
 static void
 test_slice (void)
 {
-  for (int m = 0; m < N_METHODS; m++) {
+  for (int m = 0; m < PP_N_METHODS; m++) {
     const pp_spec spec = { .method = (pp_method) m, .antialias = true };
     const pp_axis_geometry all = { 3, 97, 40, 0, 40, 1, true };
     const pp_axis_geometry some = { 3, 97, 40, 11, 20, 1, true };
@@ -327,7 +327,7 @@ test_slice (void)
     table_init (&b, &spec, &some);
     for (int i = 0; i < some.n_out; i++)
       for (int s = 0; s < a.samples; s++)
-        worst = fmax (worst,
+        worst = worse_of (worst,
             fabs (sample_weight (&a, s, i + some.first_out) -
                 sample_weight (&b, s, i)));
     EXPECT (worst == 0, "%s: differs by %g", b.name, worst);

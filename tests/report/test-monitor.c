@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The monitor and the error gate in processes that are forked while other
- * threads use them.
+ * stats-interval in pipelines; and the monitor and the error gate in processes
+ * that are forked while other threads use them.
  */
 #include <gst/gst.h>
 #include <sys/wait.h>
@@ -11,6 +11,7 @@
 #include "gst/cudapreproc.h"
 #include "gst/report/monitor.h"
 
+#define PATIENCE (30 * GST_SECOND)
 #define FORKS 200
 /* A child that needs so long hangs. */
 #define CHILD_SECONDS 20
@@ -136,11 +137,185 @@ test_lock (void)
   gst_pp_fork_lock_clear (&lock);
 }
 
+static guint64
+number (const GstStructure *structure, const gchar *name)
+{
+  guint64 value = 0;
+
+  EXPECT (gst_structure_get_uint64 (structure, name, &value), "no %s", name);
+  return value;
+}
+
+static GstElement *
+launch (const gchar *line)
+{
+  GError *error = NULL;
+  GstElement *pipeline = gst_parse_launch (line, &error);
+
+  if (error != NULL)
+    g_error ("%s: %s", line, error->message);
+  return pipeline;
+}
+
+/* What the messages until EOS said, and how many there were. */
+typedef struct {
+  guint messages;
+  guint64 frames, duration, total;
+} Heard;
+
+static Heard
+listen (GstElement *pipeline, GstElement *preproc)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  Heard heard = { 0 };
+  GstMessage *message;
+
+  while ((message = gst_bus_timed_pop_filtered (bus, PATIENCE,
+              GST_MESSAGE_ELEMENT | GST_MESSAGE_EOS | GST_MESSAGE_ERROR)) !=
+          NULL &&
+      GST_MESSAGE_TYPE (message) == GST_MESSAGE_ELEMENT) {
+    const GstStructure *structure = gst_message_get_structure (message);
+
+    if (gst_structure_has_name (structure, GST_PP_STATS_MESSAGE)) {
+      GstStructure *total = NULL;
+
+      EXPECT (GST_MESSAGE_SRC (message) == GST_OBJECT (preproc), "from %s",
+          GST_MESSAGE_SRC_NAME (message));
+      EXPECT (gst_structure_get (
+                  structure, "total", GST_TYPE_STRUCTURE, &total, NULL),
+          "no total");
+      heard.messages++;
+      heard.frames += number (structure, "frames");
+      heard.duration += number (structure, "duration");
+      heard.total = number (total, "frames");
+      EXPECT (heard.total == heard.frames,
+          "%" G_GUINT64_FORMAT " frames, %" G_GUINT64_FORMAT
+          " in the intervals",
+          heard.total, heard.frames);
+      EXPECT (gst_structure_n_fields (structure) ==
+              gst_structure_n_fields (total) + 2,
+          "not the same fields");
+      gst_structure_free (total);
+    }
+    gst_message_unref (message);
+  }
+  EXPECT (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_EOS,
+      "no EOS");
+  gst_clear_message (&message);
+  gst_object_unref (bus);
+  return heard;
+}
+
+/* 60 frames in 2 seconds. */
+static void
+test_interval (void)
+{
+  static const struct {
+    guint interval, least, most; /* messages */
+  } cases[] = { { 0, 0, 0 }, { 200, 2, 10 }, { 1, 40, 60 }, { 100000, 0, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *line = g_strdup_printf (
+        "videotestsrc num-buffers=60 is-live=true ! "
+        "video/x-raw,format=RGB,width=32,height=32,framerate=30/1 ! "
+        "cudapreproc name=preproc backend=cpu stats-interval=%u ! fakesink",
+        cases[i].interval);
+    GstElement *pipeline = launch (line);
+    GstElement *preproc = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    const Heard heard = listen (pipeline, preproc);
+    EXPECT (heard.messages >= cases[i].least && heard.messages <= cases[i].most,
+        "%u messages every %u ms", heard.messages, cases[i].interval);
+    EXPECT (heard.duration >= heard.messages * cases[i].interval * GST_MSECOND,
+        "%u messages in %" GST_TIME_FORMAT, heard.messages,
+        GST_TIME_ARGS (heard.duration));
+    gst_element_set_state (pipeline, GST_STATE_NULL);
+    gst_object_unref (preproc);
+    gst_object_unref (pipeline);
+  }
+}
+
+/* While it plays: the first interval begins then, and the last one is not told. */
+static void
+test_interval_changes (void)
+{
+  GstElement *pipeline =
+      launch ("videotestsrc is-live=true ! "
+              "video/x-raw,format=RGB,width=32,height=32,framerate=100/1 ! "
+              "cudapreproc name=preproc backend=cpu ! fakesink");
+  GstElement *preproc = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  g_usleep (300000);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  EXPECT (message == NULL, "a message that nobody wants");
+  gst_clear_message (&message);
+
+  g_object_set (preproc, "stats-interval", 50, NULL);
+  message = gst_bus_timed_pop_filtered (bus, PATIENCE, GST_MESSAGE_ELEMENT);
+  EXPECT (message != NULL, "no message");
+  if (message != NULL) {
+    const GstStructure *structure = gst_message_get_structure (message);
+    GstStructure *total = NULL;
+    gst_structure_get (structure, "total", GST_TYPE_STRUCTURE, &total, NULL);
+    EXPECT (number (structure, "frames") < number (total, "frames"),
+        "the first interval has all frames");
+    gst_structure_free (total);
+  }
+  gst_clear_message (&message);
+
+  g_object_set (preproc, "stats-interval", 0, NULL);
+  g_usleep (300000);
+  while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT)) != NULL)
+    gst_message_unref (message);
+  g_usleep (300000);
+  message = gst_bus_pop_filtered (bus, GST_MESSAGE_ELEMENT);
+  EXPECT (message == NULL, "still a message");
+  gst_clear_message (&message);
+
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (bus);
+  gst_object_unref (preproc);
+  gst_object_unref (pipeline);
+}
+
+/* Each frame is a tensor or was dropped. */
+static void
+test_dropped (void)
+{
+  GstElement *pipeline =
+      launch ("videotestsrc num-buffers=100 is-live=true ! "
+              "video/x-raw,format=RGB,width=32,height=32,framerate=100/1 ! "
+              "cudapreproc name=preproc backend=cpu qos=true ! "
+              "identity sleep-time=30000 ! fakesink sync=true qos=true");
+  GstElement *preproc = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
+  GstStructure *stats = NULL;
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  listen (pipeline, preproc);
+  g_object_get (preproc, "stats", &stats, NULL);
+  EXPECT (number (stats, "dropped") > 0, "none was dropped");
+  EXPECT (number (stats, "dropped") + number (stats, "frames") == 100,
+      "%" G_GUINT64_FORMAT " dropped, %" G_GUINT64_FORMAT " not",
+      number (stats, "dropped"), number (stats, "frames"));
+  gst_structure_free (stats);
+  gst_element_set_state (pipeline, GST_STATE_NULL);
+  gst_object_unref (preproc);
+  gst_object_unref (pipeline);
+}
+
 int
 main (int argc, char **argv)
 {
   gst_init (&argc, &argv);
+  gst_element_register (
+      NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
   test_lock ();
   test_fork ();
+  test_interval ();
+  test_interval_changes ();
+  test_dropped ();
   return expect_end ();
 }

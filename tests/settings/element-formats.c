@@ -115,9 +115,13 @@ GST_START_TEST (test_colour) {
     /* Colorimetry that is none, or not that of Y'CbCr, says nothing. */
     { SMALL ", colorimetry = x", 16, 219, 0.299, FALSE, FALSE },
     { LARGE ", colorimetry = x", 16, 219, 0.2126, TRUE, FALSE },
-    { LARGE ", colorimetry = sRGB", 16, 219, 0.2126, TRUE, FALSE },
-    { SMALL ", colorimetry = sRGB", 16, 219, 0.299, FALSE, FALSE },
-    /* One of range and matrix is unknown. */
+    /* One of range and matrix is unknown, or none for such frames. */
+    { LARGE ", colorimetry = sRGB", 0, 255, 0.2126, TRUE, FALSE },
+    { SMALL ", colorimetry = sRGB", 0, 255, 0.299, FALSE, FALSE },
+    { SMALL ", colorimetry = (string) 1:1:7:1", 0, 255, 0.299, FALSE, FALSE },
+    { SMALL ", colorimetry = (string) 2:1:7:1", 16, 219, 0.299, FALSE, FALSE },
+    { SMALL ", colorimetry = (string) 9:3:5:1", 16, 219, 0.2126, TRUE, FALSE },
+    { SMALL ", colorimetry = (string) 0:1:0:0", 16, 219, 0.299, FALSE, FALSE },
     { SMALL ", colorimetry = (string) 2:0:0:0", 16, 219, 0.299, FALSE, FALSE },
     { SMALL ", colorimetry = (string) 1:0:0:0", 0, 255, 0.299, FALSE, FALSE },
     { LARGE ", colorimetry = (string) 1:0:0:0", 0, 255, 0.2126, TRUE, FALSE },
@@ -140,6 +144,115 @@ GST_START_TEST (test_colour) {
     fail_unless (format.cosited_x == cases[i].cosited_x &&
             format.cosited_y == cases[i].cosited_y,
         "%s: cosited %d %d", cases[i].caps, format.cosited_x, format.cosited_y);
+  }
+}
+GST_END_TEST
+
+/* Of gray and R'G'B' the range counts, whatever matrix stands beside it. */
+GST_START_TEST (test_range_without_matrix) {
+  static const struct {
+    const gchar *format, *colorimetry;
+    gint offset, scale;
+  } cases[] = {
+    { "GRAY8", "2:1:7:1", 16, 219 },
+    { "GRAY8", "2:0:0:0", 16, 219 },
+    { "GRAY8", "1:3:5:1", 0, 255 },
+    { "GRAY8", "bt709", 16, 219 },
+    { "GRAY8", "0:3:5:1", 0, 255 },
+    { "GRAY8", "x", 0, 255 },
+    { "RGB", "2:1:7:1", 16, 219 },
+    { "RGB", "2:0:0:0", 16, 219 },
+    { "RGB", "2:3:5:1", 16, 219 },
+    { "RGB", "0:1:7:1", 0, 255 },
+    { "RGB", "0:3:5:1", 0, 255 },
+    { "RGB", "sRGB", 0, 255 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *caps = g_strdup_printf (
+        "video/x-raw, format = %s, width = 64, height = 64, colorimetry = "
+        "(string) %s",
+        cases[i].format, cases[i].colorimetry);
+    pp_format format;
+
+    format_from (caps, &format);
+    fail_unless (format.offset[0] == cases[i].offset &&
+            format.scale[0] == cases[i].scale,
+        "%s: (value - %d) / %d", caps, format.offset[0], format.scale[0]);
+  }
+}
+GST_END_TEST
+
+/* What the user names stands for what caps say, field by field. */
+GST_START_TEST (test_override) {
+  static const struct {
+    const gchar *caps, *colorimetry, *same; /* as these caps */
+  } cases[] = {
+    { SMALL, "bt709", SMALL ", colorimetry = bt709" },
+    { SMALL, "1:4:0:0", SMALL ", colorimetry = (string) 1:4:0:0" },
+    { SMALL ", colorimetry = bt709", "1:0:0:0",
+        SMALL ", colorimetry = (string) 1:3:5:1" },
+    { SMALL ", colorimetry = (string) 1:3:5:1", "0:4:0:0",
+        SMALL ", colorimetry = (string) 1:4:5:1" },
+    { SMALL ", colorimetry = bt709", "sRGB",
+        SMALL ", colorimetry = (string) 1:3:7:1" },
+    { SMALL ", chroma-site = cosited", "bt709",
+        SMALL ", chroma-site = cosited, colorimetry = bt709" },
+    { LARGE ", colorimetry = bt709", "", LARGE ", colorimetry = bt709" },
+    { LARGE, "", LARGE },
+    { "video/x-raw, format = RGB, width = 8, height = 8", "2:0:0:0",
+        "video/x-raw, format = RGB, width = 8, height = 8, "
+        "colorimetry = (string) 2:1:7:1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstCaps *caps = gst_caps_from_string (cases[i].caps);
+    GstCaps *same = gst_caps_from_string (cases[i].same);
+    GstVideoInfo info, expected;
+
+    fail_unless (gst_pp_video_info_from_caps (&info, caps) &&
+        gst_pp_video_info_from_caps (&expected, same));
+    gst_pp_video_info_override_colorimetry (&info, caps, cases[i].colorimetry);
+    fail_unless (gst_video_colorimetry_is_equal (
+                     &info.colorimetry, &expected.colorimetry) &&
+            info.chroma_site == expected.chroma_site,
+        "%s with %s: %d:%d:%d:%d, site %d", cases[i].caps, cases[i].colorimetry,
+        info.colorimetry.range, info.colorimetry.matrix,
+        info.colorimetry.transfer, info.colorimetry.primaries,
+        info.chroma_site);
+    gst_caps_unref (caps);
+    gst_caps_unref (same);
+  }
+}
+GST_END_TEST
+
+/* A ratio or a rate that is no positive number is none. */
+GST_START_TEST (test_fractions) {
+  static const struct {
+    const gchar *field;
+    gint par_n, par_d, fps_n, fps_d;
+  } cases[] = {
+    { "pixel-aspect-ratio = 16/11, framerate = 25/1", 16, 11, 25, 1 },
+    { "pixel-aspect-ratio = 0/1, framerate = 25/1", 1, 1, 25, 1 },
+    { "pixel-aspect-ratio = -1/1, framerate = 0/1", 1, 1, 0, 1 },
+    { "pixel-aspect-ratio = (string) x", 1, 1, 0, 1 },
+    { "framerate = -25/1", 1, 1, 0, 1 },
+    { "framerate = (int) 25", 1, 1, 0, 1 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    g_autofree gchar *text = g_strdup_printf (
+        "video/x-raw, format = RGB, width = 64, height = 64, %s",
+        cases[i].field);
+    GstCaps *caps = gst_caps_from_string (text);
+    GstVideoInfo info;
+
+    fail_unless (gst_pp_video_info_from_caps (&info, caps), "%s", text);
+    fail_unless (info.par_n == cases[i].par_n && info.par_d == cases[i].par_d &&
+            info.fps_n == cases[i].fps_n && info.fps_d == cases[i].fps_d,
+        "%s: %d/%d, %d/%d", text, info.par_n, info.par_d, info.fps_n,
+        info.fps_d);
+    gst_caps_unref (caps);
   }
 }
 GST_END_TEST
@@ -175,6 +288,9 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_formats_are_usable);
   tcase_add_test (tcase, test_formats_are_refused);
   tcase_add_test (tcase, test_colour);
+  tcase_add_test (tcase, test_range_without_matrix);
+  tcase_add_test (tcase, test_override);
+  tcase_add_test (tcase, test_fractions);
   tcase_add_test (tcase, test_components);
 }
 

@@ -126,6 +126,103 @@ GST_START_TEST (test_framerate) {
 }
 GST_END_TEST
 
+/* What caps say wrongly or not at all is as if it were not there: the tensor's
+ * first R, G and B for frames of one colour. */
+GST_START_TEST (test_doubtful_caps) {
+  static const struct {
+    const gchar *properties, *format, *field;
+    guint8 colour[3];
+    gfloat element[3];
+  } doubtful[] = {
+    { "", "I420", "colorimetry = (string) 1:0:7:1", { 100, 90, 160 },
+        { 144.864f, 90.2226f, 32.664f } },
+    { "", "I420", "colorimetry = (string) 1:1:7:1", { 100, 90, 160 },
+        { 144.864f, 90.2226f, 32.664f } },
+    { "", "I420", "colorimetry = (string) sRGB", { 100, 90, 160 },
+        { 144.864f, 90.2226f, 32.664f } },
+    { "colorimetry=1:4:0:0", "I420", "colorimetry = bt709", { 100, 90, 160 },
+        { 144.864f, 90.2226f, 32.664f } },
+    { "colorimetry=1:0:0:0", "I420", "framerate = 30/1", { 100, 90, 160 },
+        { 144.864f, 90.2226f, 32.664f } },
+    { "colorimetry=2:0:0:0", "GRAY8", "colorimetry = (string) 1:0:0:0",
+        { 100, 128, 128 }, { 97.8082f, 97.8082f, 97.8082f } },
+    { "", "GRAY8", "colorimetry = (string) 2:1:7:1", { 100, 128, 128 },
+        { 97.8082f, 97.8082f, 97.8082f } },
+    { "", "RGB", "pixel-aspect-ratio = 0/1", { 10, 20, 30 }, { 10, 20, 30 } },
+    { "fit=letterbox", "RGB", "pixel-aspect-ratio = -1/1", { 10, 20, 30 },
+        { 10, 20, 30 } },
+    { "fit=crop", "RGB", "pixel-aspect-ratio = 0/1", { 10, 20, 30 },
+        { 10, 20, 30 } },
+    { "ignore-pixel-aspect-ratio=true", "RGB", "pixel-aspect-ratio = -1/1",
+        { 10, 20, 30 }, { 10, 20, 30 } },
+    { "", "RGB", "framerate = -30/1", { 10, 20, 30 }, { 10, 20, 30 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (doubtful); i++) {
+    g_autofree gchar *properties =
+        g_strdup_printf ("scale=1 layout=nhwc %s", doubtful[i].properties);
+    g_autofree gchar *video = g_strdup_printf (
+        "video/x-raw, format = %s, width = 16, height = 16, %s",
+        doubtful[i].format, doubtful[i].field);
+    GstHarness *h = test_harness (__i__, properties);
+    GstVideoInfo info;
+    gfloat element[3];
+
+    test_video_info (&info, doubtful[i].format, 16, 16);
+    GstBuffer *frame = test_frame (&info, NULL);
+    test_paint (frame, &info, doubtful[i].colour);
+    gst_harness_set_src_caps_str (h, video);
+    fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+    GstBuffer *tensor = gst_harness_pull (h);
+    gst_buffer_extract (tensor, 0, element, sizeof element);
+    for (guint c = 0; c < 3; c++)
+      fail_unless (ABS (element[c] - doubtful[i].element[c]) < 0.01,
+          "%s: channel %u is %g", video, c, element[c]);
+    gst_buffer_unref (tensor);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* Models were trained on frames whose pixels were taken for square: presets that
+ * stand for training code take them so, too. */
+GST_START_TEST (test_presets_and_pixels) {
+  static const struct {
+    const gchar *properties;
+    gint height; /* of the picture in a tensor of 16x16 */
+  } presets[] = {
+    { "preset=none", 6 },
+    { "preset=unit", 6 },
+    { "preset=signed", 6 },
+    { "preset=imagenet", 12 },
+    { "preset=clip", 12 },
+    { "preset=yolo", 12 },
+    { "preset=caffe", 12 },
+    { "preset=yolo ignore-pixel-aspect-ratio=false", 6 },
+    { "preset=unit ignore-pixel-aspect-ratio=true", 12 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (presets); i++) {
+    g_autofree gchar *properties = g_strdup_printf (
+        "%s fit=letterbox width=16 height=16", presets[i].properties);
+    GstHarness *h = test_harness (__i__, properties);
+    GstVideoInfo info;
+
+    test_video_info (&info, "RGB", 32, 24);
+    gst_harness_set_src_caps_str (h,
+        "video/x-raw, format = RGB, width = 32, height = 24, "
+        "pixel-aspect-ratio = 2/1");
+    fail_unless_equals_int (
+        gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    GstBuffer *tensor = gst_harness_pull (h);
+    fail_unless (test_meta_int (tensor, "dst-height") == presets[i].height,
+        "%s: %d", properties, test_meta_int (tensor, "dst-height"));
+    gst_buffer_unref (tensor);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 /* What a source that can do anything is told. */
 GST_START_TEST (test_upstream_is_free) {
   GstElement *pipeline = test_launch (__i__,
@@ -282,6 +379,8 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_negotiation);
   test_add (tcase, test_framerate);
+  test_add (tcase, test_doubtful_caps);
+  test_add (tcase, test_presets_and_pixels);
   test_add (tcase, test_caps_queries);
   test_add (tcase, test_upstream_is_free);
   test_add (tcase, test_layout_of_ambiguous_shape);

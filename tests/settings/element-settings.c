@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gst/settings.c: properties, as pure functions.
+ * gst/settings/: properties and presets, most of them as pure functions; and what
+ * a change of them costs. The element is linked in.
  */
 
 #include <locale.h>
 #include <string.h>
 
+#include "gst/buffers/host_memory.h"
+#include "gst/caps/tensorcaps.h"
 #include "gst/cudapreproc.h"
 #include "gst/settings/presets.h"
+#include "gst/settings/enums.h"
 #include "gst/settings/settings.h"
 
+#include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
 
 static void
@@ -147,6 +152,181 @@ GST_START_TEST (test_list_reset) {
 }
 GST_END_TEST
 
+/* Text that is no setting changes nothing, however it is misspelt. */
+GST_START_TEST (test_parse) {
+  static const struct {
+    const gchar *name, *text;
+    gboolean good;
+  } cases[] = {
+    { "method", "bicubic", TRUE },
+    { "method", "bicubi", FALSE },
+    { "method", "", FALSE },
+    { "methd", "bicubic", FALSE },
+    { "", "", FALSE },
+    { "zz", "1", FALSE },
+    { "resize", "256", TRUE },
+    { "resize", "256px", FALSE },
+    { "resize", "40000", FALSE },
+    { "crop-fraction", "0.875", TRUE },
+    { "crop-fraction", "0,875", FALSE },
+    { "crop-fraction", "2", FALSE },
+    { "crop-fraction", "nan", FALSE },
+    { "antialias", "true", TRUE },
+    { "antialias", "yes", FALSE },
+    { "mean", "1,2,3", TRUE },
+    { "mean", "1,2,", FALSE },
+    { "mean", "", FALSE },
+  };
+  GstPpSettings standard, parsed;
+
+  gst_pp_settings_init (&standard);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gst_pp_settings_init (&parsed);
+    fail_unless (gst_pp_settings_parse (
+                     &parsed, cases[i].name, cases[i].text) == cases[i].good,
+        "%s=%s", cases[i].name, cases[i].text);
+    fail_unless (gst_pp_settings_copy_one (&parsed, &standard, cases[i].name) ==
+            cases[i].good,
+        "%s=%s", cases[i].name, cases[i].text);
+    gst_pp_settings_clear (&parsed);
+  }
+  gst_pp_settings_clear (&standard);
+}
+GST_END_TEST
+
+static void
+expect_setting (gpointer data, const gchar *name, const gchar *value)
+{
+  fail_unless (gst_pp_settings_parse (data, name, value), "%s=%s", name, value);
+}
+
+/* Every word of every preset is a setting. */
+GST_START_TEST (test_presets_are_settings) {
+  for (const GEnumValue *preset = gst_pp_preset_values ();
+       preset->value_nick != NULL; preset++) {
+    GstPpSettings settings;
+
+    gst_pp_settings_init (&settings);
+    gst_pp_preset_foreach (preset->value, expect_setting, &settings);
+    gst_pp_settings_clear (&settings);
+  }
+}
+GST_END_TEST
+
+/* Tables of enumerations have each value and each word once; caps have the types'
+ * words. */
+GST_START_TEST (test_enumerations) {
+  static const struct {
+    const GEnumValue *values;
+    gint first, count;
+  } tables[] = {
+    { gst_pp_backends, GST_PP_AUTO, PP_N_BACKENDS },
+    { gst_pp_layouts, GST_PP_AUTO, PP_N_LAYOUTS },
+    { gst_pp_types, GST_PP_AUTO, PP_N_TYPES },
+    { gst_pp_channels, GST_PP_AUTO, PP_N_CHANNEL_ORDERS },
+    { gst_pp_fits, 0, PP_N_FITS },
+    { gst_pp_aligns, 0, PP_N_ALIGNS },
+    { gst_pp_methods, 0, PP_N_METHODS },
+    { gst_pp_denoises, 0, PP_N_DENOISES },
+  };
+  GstCaps *template = gst_caps_from_string (GST_PP_TENSOR_CAPS);
+  const GValue *types =
+      gst_structure_get_value (gst_caps_get_structure (template, 0), "types");
+
+  for (guint t = 0; t < G_N_ELEMENTS (tables); t++)
+    for (gint i = tables[t].first; i < tables[t].count; i++) {
+      const gchar *nick = gst_pp_enum_nick (tables[t].values, i);
+      gint value = G_MININT;
+
+      fail_unless (nick != NULL, "table %u has no %d", t, i);
+      fail_unless (gst_pp_enum_from_nick (tables[t].values, nick, &value));
+      fail_unless_equals_int (value, i);
+    }
+  fail_unless (gst_pp_enum_nick (gst_pp_fits, PP_N_FITS) == NULL);
+  fail_unless_equals_int (gst_value_list_get_size (types), PP_N_TYPES);
+  for (guint i = 0; i < PP_N_TYPES; i++)
+    fail_unless_equals_string (
+        g_value_get_string (gst_value_list_get_value (types, i)),
+        gst_pp_enum_nick (gst_pp_types, (gint) i));
+  gst_caps_unref (template);
+}
+GST_END_TEST
+
+/* What a change means for the plans that there are. */
+GST_START_TEST (test_refresh) {
+  static const struct {
+    const gchar *name, *text;
+    GstPpDifference difference;
+  } cases[] = {
+    { "mean", "0", GST_PP_SAME },
+    { "mean", "1", GST_PP_OTHER_PLANS },
+    { "mean", "1", GST_PP_SAME },
+    { "crop", "0,0,8,8", GST_PP_OTHER_PICTURE },
+    { "crop", "0,0,8,8", GST_PP_SAME },
+    { "method", "area", GST_PP_OTHER_PLANS },
+    { "width", "8", GST_PP_SAME }, /* not while PLAYING */
+    { "crop", NULL, GST_PP_OTHER_PICTURE },
+  };
+  GstPpSettings user, resolved;
+
+  gst_pp_settings_init (&user);
+  gst_pp_settings_init (&resolved);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    set (&user, cases[i].name, cases[i].text);
+    fail_unless (
+        gst_pp_settings_refresh (&resolved, &user) == cases[i].difference,
+        "row %u, %s=%s", i, cases[i].name, cases[i].text);
+  }
+  gst_pp_settings_clear (&user);
+  gst_pp_settings_clear (&resolved);
+}
+GST_END_TEST
+
+/* The plan that padded a frame's tensor. The block keeps its number. */
+static guint64
+plan_of_frame (GstHarness *h, const GstVideoInfo *info, GQueue *tensors)
+{
+  GstBuffer *tensor = test_convert (h, info, test_frame (info, NULL));
+  GstMapInfo map;
+
+  fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
+  gst_buffer_unmap (tensor, &map);
+  g_queue_push_tail (tensors, tensor);
+  return *gst_pp_memory_get_padding (gst_buffer_peek_memory (tensor, 0));
+}
+
+/* Two crops that take turns make two plans; a value that is set once more makes
+ * none. */
+GST_START_TEST (test_crops_keep_plans) {
+  static const gchar *const crops[] = { "0,0,32,8", "0,0,8,24" };
+  GstElement *element = g_object_new (
+      GST_TYPE_CUDA_PREPROC, "width", 16, "height", 16, "async-depth", 0, NULL);
+  GQueue tensors = G_QUEUE_INIT;
+  guint64 plans[2] = { 0 };
+  GstVideoInfo info;
+
+  gst_util_set_object_arg (G_OBJECT (element), "backend", "cpu");
+  gst_util_set_object_arg (G_OBJECT (element), "fit", "letterbox");
+  GstHarness *h = gst_harness_new_with_element (element, "sink", "src");
+  gst_harness_play (h);
+  test_video_info (&info, "RGB", 32, 24);
+  for (guint n = 0; n < 6; n++) {
+    g_object_set (
+        element, "crop", crops[n % 2], "mean", "0", "scale", 1.0 / 255, NULL);
+    const guint64 plan = plan_of_frame (h, &info, &tensors);
+    fail_unless (plan != 0 && plan != plans[1 - n % 2]);
+    fail_unless (n < 2 || plan == plans[n % 2], "crop %u has another plan", n);
+    plans[n % 2] = plan;
+  }
+  g_object_set (element, "mean", "1", NULL);
+  const guint64 other = plan_of_frame (h, &info, &tensors);
+  fail_unless (other != plans[0] && other != plans[1]);
+  g_queue_clear_full (&tensors, (GDestroyNotify) gst_buffer_unref);
+  gst_harness_teardown (h);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
 /* A running stream takes over what may change, and nothing else. */
 GST_START_TEST (test_resolve_mutable) {
   GstPpSettings from, to;
@@ -158,12 +338,13 @@ GST_START_TEST (test_resolve_mutable) {
   set (&from, "scale", "1");
   set (&from, "width", "320");
   set (&from, "type", "uint8");
-  gst_pp_settings_resolve (&to, &from, TRUE);
+  fail_unless_equals_int (
+      gst_pp_settings_refresh (&to, &from), GST_PP_OTHER_PLANS);
   fail_unless (to.mean.length == 3 && to.mean.value[2] == 3);
   fail_unless (to.mean.text != from.mean.text, "the text is shared");
   fail_unless (to.method == PP_METHOD_NEAREST && to.scale == 1);
   fail_unless (to.width == 0 && to.type == GST_PP_AUTO);
-  gst_pp_settings_resolve (&to, &from, FALSE);
+  gst_pp_settings_resolve (&to, &from);
   fail_unless (to.width == 320 && to.type == PP_TYPE_UINT8);
   gst_pp_settings_clear (&from);
   gst_pp_settings_clear (&to);
@@ -192,7 +373,7 @@ GST_START_TEST (test_preset_and_user) {
     gst_pp_settings_init (&resolved);
     set (&user, "preset", "imagenet");
     set (&user, cases[i].name, cases[i].text);
-    gst_pp_settings_resolve (&resolved, &user, FALSE);
+    gst_pp_settings_resolve (&resolved, &user);
     fail_unless (resolved.fit == cases[i].fit &&
             resolved.resize == cases[i].resize &&
             resolved.crop_fraction == cases[i].crop_fraction &&
@@ -225,7 +406,7 @@ GST_START_TEST (test_constraints) {
     gst_pp_settings_init (&resolved);
     set (&user, "preset", "caffe");
     set (&user, cases[i].name, cases[i].text);
-    gst_pp_settings_resolve (&resolved, &user, FALSE);
+    gst_pp_settings_resolve (&resolved, &user);
     const GstPpTensorConstraints constraints =
         gst_pp_settings_tensor_constraints (&resolved);
     fail_unless (constraints.channels == cases[i].channels &&
@@ -239,25 +420,28 @@ GST_START_TEST (test_constraints) {
 }
 GST_END_TEST
 
+/* Of a picture that begins at 100,50: crops are cut to it, and one that has no
+ * pixel of it leaves it whole. */
 GST_START_TEST (test_crop_property) {
   static const struct {
     const gchar *text;
     pp_rect cut;
-    const gchar *words;
+    gboolean missed;
   } cases[] = {
-    { NULL, { 100, 50, 640, 480 }, NULL },
-    { "0,0,640,480", { 100, 50, 640, 480 }, NULL },
-    { "10,20,30,40", { 110, 70, 30, 40 }, NULL },
-    { "639,479,1,1", { 739, 529, 1, 1 }, NULL },
-    { "0,0,641,480", { 0 }, "crop=0,0,641,480|640x480" },
-    { "1,0,640,480", { 0 }, "crop=1,0,640,480|640x480" },
-    { "0,0,0,480", { 0 }, "crop=0,0,0,480" },
-    { "-1,0,10,10", { 0 }, "crop=-1,0,10,10|-1" },
-    { "0,0,10.5,10", { 0 }, "crop=0,0,10.5,10|10.5" },
-    { "0,0,10", { 0 }, "crop=0,0,10" },
-    { "0,0,nan,10", { 0 }, "crop=0,0,nan,10|nan" },
-    { "0,0,1e99,10", { 0 }, "crop=0,0,1e99,10" },
-    { "a", { 0 }, "crop=a" },
+    { NULL, { 100, 50, 640, 480 }, FALSE },
+    { "0,0,640,480", { 100, 50, 640, 480 }, FALSE },
+    { "10,20,30,40", { 110, 70, 30, 40 }, FALSE },
+    { "639,479,1,1", { 739, 529, 1, 1 }, FALSE },
+    { "0,0,641,480", { 100, 50, 640, 480 }, FALSE },
+    { "1,2,640,480", { 101, 52, 639, 478 }, FALSE },
+    { "-1,-2,10,10", { 100, 50, 9, 8 }, FALSE },
+    { "-5,-5,1000,1000", { 100, 50, 640, 480 }, FALSE },
+    { "639,0,2147483647,2147483647", { 739, 50, 1, 480 }, FALSE },
+    { "640,0,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "0,480,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "-10,0,10,10", { 100, 50, 640, 480 }, TRUE },
+    { "2147483647,0,2147483647,1", { 100, 50, 640, 480 }, TRUE },
+    { "-2147483647,0,1,1", { 100, 50, 640, 480 }, TRUE },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -267,16 +451,42 @@ GST_START_TEST (test_crop_property) {
 
     gst_pp_settings_init (&settings);
     set (&settings, "crop", cases[i].text);
-    const gboolean good = gst_pp_settings_crop (&settings, &cut, &reason);
-    if (cases[i].words != NULL) {
-      fail_unless (!good, "crop=%s was taken", cases[i].text);
-      test_expect_words (reason, cases[i].words);
-    } else {
-      fail_unless (good, "crop=%s: %s", cases[i].text, reason);
-      fail_unless (memcmp (&cut, &cases[i].cut, sizeof cut) == 0,
-          "crop=%s is %d,%d %dx%d", cases[i].text, cut.x, cut.y, cut.width,
-          cut.height);
-    }
+    fail_unless (gst_pp_settings_check (&settings, &reason), "%s", reason);
+    fail_unless (gst_pp_settings_crop (&settings, &cut) == !cases[i].missed,
+        "crop=%s", cases[i].text);
+    fail_unless (memcmp (&cut, &cases[i].cut, sizeof cut) == 0,
+        "crop=%s is %d,%d %dx%d", cases[i].text, cut.x, cut.y, cut.width,
+        cut.height);
+    gst_pp_settings_clear (&settings);
+  }
+}
+GST_END_TEST
+
+/* Whatever frames there are. */
+GST_START_TEST (test_crop_is_refused) {
+  static const struct {
+    const gchar *text, *words;
+  } cases[] = {
+    { "0,0,0,480", "crop=0,0,0,480|width is 0|at least 1" },
+    { "0,0,480,-3", "crop=0,0,480,-3|height is -3|at least 1" },
+    { "0,0,10.5,10", "crop=0,0,10.5,10|width is 10.5|whole number" },
+    { "0.5,0,10,10", "crop=0.5,0,10,10|x is 0.5|whole number" },
+    { "0,0,10", "crop=0,0,10|x,y,width,height" },
+    { "0,nan,10,10", "crop=0,nan,10,10|y is nan" },
+    { "0,0,1e99,10", "crop=0,0,1e99,10|1e+99" },
+    { "a", "crop=a|numbers" },
+    { "", "crop=|numbers" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstPpSettings settings;
+    gchar *reason = NULL;
+
+    gst_pp_settings_init (&settings);
+    set (&settings, "crop", cases[i].text);
+    fail_unless (!gst_pp_settings_check (&settings, &reason),
+        "crop=%s was taken", cases[i].text);
+    test_expect_words (reason, cases[i].words);
     g_free (reason);
     gst_pp_settings_clear (&settings);
   }
@@ -289,10 +499,16 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_property_defaults);
   tcase_add_test (tcase, test_lists);
   tcase_add_test (tcase, test_list_reset);
+  tcase_add_test (tcase, test_parse);
+  tcase_add_test (tcase, test_presets_are_settings);
+  tcase_add_test (tcase, test_enumerations);
+  tcase_add_test (tcase, test_refresh);
+  tcase_add_test (tcase, test_crops_keep_plans);
   tcase_add_test (tcase, test_resolve_mutable);
   tcase_add_test (tcase, test_preset_and_user);
   tcase_add_test (tcase, test_constraints);
   tcase_add_test (tcase, test_crop_property);
+  tcase_add_test (tcase, test_crop_is_refused);
 }
 
 int

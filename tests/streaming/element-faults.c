@@ -95,7 +95,7 @@ expect_own_error (GstMessage *message, const Fault *fault)
   } kinds[] = {
     [PP_NO_DEVICE] = { GST_RESOURCE_ERROR_NOT_FOUND, "driver|backend=cpu" },
     [PP_NO_MEMORY] = { GST_RESOURCE_ERROR_NO_SPACE_LEFT, "smaller|fewer" },
-    [PP_DEVICE_FAILED] = { GST_RESOURCE_ERROR_FAILED, "goes to READY" },
+    [PP_DEVICE_FAILED] = { GST_RESOURCE_ERROR_FAILED, "to READY" },
   };
   const pp_status status = fake_call_status (fault->call);
   GError *error = NULL;

@@ -25,6 +25,10 @@ static const struct {
   { 4, 25, 1, 7 * GST_MSECOND, 167 * GST_MSECOND },
   { 1, 30000, 1001, 0, 33366666 },
   { 64, 1, 1, 0, 64 * GST_SECOND },
+  /* More than there are nanoseconds; others can still add theirs. */
+  { 64, 1, G_MAXINT32, 0, GST_PP_MAX_LATENCY },
+  { 3, 1, G_MAXINT32, GST_PP_MAX_LATENCY - 1, GST_PP_MAX_LATENCY },
+  { 3, 1, G_MAXINT32, 0, 3 * (guint64) G_MAXINT32 *GST_SECOND },
   /* Unknown before there are frames. */
   { 4, 0, 1, 5 * GST_MSECOND, 5 * GST_MSECOND },
   /* Automatic, live. */
@@ -112,22 +116,52 @@ GST_END_TEST
 
 /* What is held back adds to the least and to the most, if there is one. */
 GST_START_TEST (test_latency_adds) {
-  static const GstClockTime most[][2] = { { 10, 17 },
-    { GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE } };
+  static const struct {
+    GstClockTime min, max, added, new_min, new_max;
+  } sums[] = {
+    { 5, 10, 7, 12, 17 },
+    { 5, GST_CLOCK_TIME_NONE, 7, 12, GST_CLOCK_TIME_NONE },
+    { 5, 10, GST_PP_MAX_LATENCY, GST_PP_MAX_LATENCY, GST_PP_MAX_LATENCY },
+    { 5, GST_PP_MAX_LATENCY - 1, 7, 12, GST_PP_MAX_LATENCY },
+    /* Others may know no limit. */
+    { GST_CLOCK_TIME_NONE - 1, GST_CLOCK_TIME_NONE, 7, GST_CLOCK_TIME_NONE - 1,
+        GST_CLOCK_TIME_NONE },
+  };
 
-  for (guint i = 0; i < G_N_ELEMENTS (most); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (sums); i++) {
     GstQuery *query = gst_query_new_latency ();
     gboolean live;
     GstClockTime min, max;
 
-    gst_query_set_latency (query, TRUE, 5, most[i][0]);
-    gst_pp_latency_add (query, 7);
+    gst_query_set_latency (query, TRUE, sums[i].min, sums[i].max);
+    gst_pp_latency_add (query, sums[i].added);
     gst_query_parse_latency (query, &live, &min, &max);
     gst_query_unref (query);
     fail_unless (live);
-    fail_unless_equals_uint64 (min, 12);
-    fail_unless_equals_uint64 (max, most[i][1]);
+    fail_unless_equals_uint64 (min, sums[i].new_min);
+    fail_unless_equals_uint64 (max, sums[i].new_max);
   }
+}
+GST_END_TEST
+
+/* Timestamps can be as far from each other as they like. */
+GST_START_TEST (test_latency_of_interval) {
+  static const struct {
+    guint depth;
+    GstClockTime interval, expected;
+  } cases[] = {
+    { 2, 1, 20 * GST_MSECOND },
+    { 2, 10 * GST_MSECOND, 20 * GST_MSECOND },
+    { 0, G_MAXUINT64 - 1, 0 },
+    { 1, G_MAXUINT64 - 1, GST_PP_MAX_LATENCY },
+    { 64, G_MAXUINT64 / 64, GST_PP_MAX_LATENCY },
+    { 64, G_MAXUINT64 / 3, GST_PP_MAX_LATENCY },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    fail_unless_equals_uint64 (
+        gst_pp_latency_of_interval (cases[i].depth, cases[i].interval),
+        cases[i].expected);
 }
 GST_END_TEST
 
@@ -416,6 +450,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_latency);
   test_add (tcase, test_latency_without_framerate);
   tcase_add_test (tcase, test_latency_adds);
+  tcase_add_test (tcase, test_latency_of_interval);
   test_add (tcase, test_latency_message);
   test_add (tcase, test_automatic_depth);
   test_add (tcase, test_application_waits);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The engine's enumerations as users and caps name them: one table each. A new
+ * value is one row here; its nick is the word in properties, caps and errors.
+ */
+#ifndef GST_PP_ENUMS_H
+#define GST_PP_ENUMS_H
+
+#include <glib-object.h>
+
+G_BEGIN_DECLS
+
+/* The value "auto", where an enumeration has it: caps or the hardware decide. */
+#define GST_PP_AUTO (-1)
+
+/* Each ends with a row of zeros. Those of backends, layouts, types and channels
+ * begin with GST_PP_AUTO; the types' nicks are NNStreamer's. */
+extern const GEnumValue gst_pp_backends[];
+extern const GEnumValue gst_pp_layouts[];
+extern const GEnumValue gst_pp_types[];
+extern const GEnumValue gst_pp_channels[];
+extern const GEnumValue gst_pp_fits[];
+extern const GEnumValue gst_pp_aligns[];
+extern const GEnumValue gst_pp_methods[];
+extern const GEnumValue gst_pp_denoises[];
+
+/* The nick of a value; NULL: the table does not have it. */
+const gchar *gst_pp_enum_nick (const GEnumValue *values, gint value);
+/* The value of a nick. FALSE: there is none, and *value is left alone. */
+gboolean gst_pp_enum_from_nick (
+    const GEnumValue *values, const gchar *nick, gint *value);
+
+G_END_DECLS
+
+#endif

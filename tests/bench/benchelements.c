@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "benchelements.h"
+
+#include <gst/base/gstbasesink.h>
+#include <gst/base/gstpushsrc.h>
+
+#include "gst/cudapreproc.h"
+
+/* The source costs nothing: it takes buffers from the pool that downstream
+ * proposes and fills each only once. Properties: caps; pageable, for frames in
+ * ordinary memory; recycled, how many take turns at least; and GstBaseSrc's
+ * num-buffers. */
+
+#define BENCH_TYPE_SOURCE (bench_source_get_type ())
+G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
+
+struct _BenchSource {
+  GstPushSrc parent;
+  GstCaps *caps;
+  gboolean pageable;
+  guint recycled;
+  guint64 frame;
+};
+
+G_DEFINE_TYPE (BenchSource, bench_source, GST_TYPE_PUSH_SRC)
+
+enum {
+  PROP_0,
+  PROP_CAPS,
+  PROP_PAGEABLE,
+  PROP_RECYCLED
+};
+
+static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+static GstCaps *
+bench_source_get_caps (GstBaseSrc *source, GstCaps *filter)
+{
+  BenchSource *self = BENCH_SOURCE (source);
+
+  if (self->caps == NULL)
+    return gst_caps_new_any ();
+  return filter != NULL ? gst_caps_intersect (self->caps, filter)
+                        : gst_caps_ref (self->caps);
+}
+
+/* So that frames are held back as those of a file are. */
+static gboolean
+bench_source_is_seekable (GstBaseSrc *source)
+{
+  (void) source;
+  return TRUE;
+}
+
+static GstFlowReturn
+bench_source_fill (GstPushSrc *source, GstBuffer *buffer)
+{
+  static GQuark filled;
+  BenchSource *self = BENCH_SOURCE (source);
+  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
+  GstMapInfo map;
+
+  if (filled == 0)
+    filled = g_quark_from_static_string ("bench-source-filled");
+  if (gst_mini_object_get_qdata (GST_MINI_OBJECT_CAST (memory), filled) ==
+      NULL) {
+    if (!gst_buffer_map (buffer, &map, GST_MAP_WRITE))
+      return GST_FLOW_ERROR;
+    bench_fill (map.data, map.size, (guint) self->frame);
+    gst_buffer_unmap (buffer, &map);
+    gst_mini_object_set_qdata (
+        GST_MINI_OBJECT_CAST (memory), filled, memory, NULL);
+  }
+  GST_BUFFER_PTS (buffer) =
+      gst_util_uint64_scale (self->frame++, GST_SECOND, 30);
+  GST_BUFFER_DURATION (buffer) = GST_SECOND / 30;
+  return GST_FLOW_OK;
+}
+
+static void
+bench_source_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  BenchSource *self = BENCH_SOURCE (object);
+
+  (void) pspec;
+  if (id == PROP_PAGEABLE)
+    self->pageable = g_value_get_boolean (value);
+  if (id == PROP_RECYCLED)
+    self->recycled = g_value_get_uint (value);
+  if (id != PROP_CAPS)
+    return;
+  gst_caps_replace (&self->caps, (GstCaps *) gst_value_get_caps (value));
+  gst_base_src_set_format (GST_BASE_SRC (self), GST_FORMAT_TIME);
+}
+
+static GstBufferPool *
+make_ordinary_pool (GstCaps *caps, guint size, guint min)
+{
+  GstBufferPool *pool = gst_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+  gst_buffer_pool_set_config (pool, config);
+  return pool;
+}
+
+/* Frames from downstream's pool; where it has none, or if pageable ones are
+ * wanted, from a pool of ordinary memory. */
+static gboolean
+bench_source_decide_allocation (GstBaseSrc *source, GstQuery *query)
+{
+  BenchSource *self = BENCH_SOURCE (source);
+  GstBufferPool *pool = NULL;
+  GstVideoInfo info;
+  GstCaps *caps;
+  guint min = 0;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  if (gst_query_get_n_allocation_pools (query) == 0)
+    gst_query_add_allocation_pool (query, NULL, (guint) info.size, 0, 0);
+  gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, &min, NULL);
+  min = MAX (min, self->recycled);
+  if (self->pageable)
+    gst_clear_object (&pool);
+  if (pool == NULL) {
+    pool = make_ordinary_pool (caps, (guint) info.size, min);
+    while (gst_query_get_n_allocation_params (query) > 0)
+      gst_query_remove_nth_allocation_param (query, 0);
+  }
+  gst_query_set_nth_allocation_pool (query, 0, pool, (guint) info.size, min, 0);
+  gst_object_unref (pool);
+  return GST_BASE_SRC_CLASS (bench_source_parent_class)
+      ->decide_allocation (source, query);
+}
+
+static void
+bench_source_finalize (GObject *object)
+{
+  gst_caps_replace (&BENCH_SOURCE (object)->caps, NULL);
+  G_OBJECT_CLASS (bench_source_parent_class)->finalize (object);
+}
+
+static void
+bench_source_class_init (BenchSourceClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  object_class->set_property = bench_source_set_property;
+  object_class->finalize = bench_source_finalize;
+  g_object_class_install_property (object_class, PROP_CAPS,
+      g_param_spec_boxed ("caps", "caps", "Caps of the frames", GST_TYPE_CAPS,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_PAGEABLE,
+      g_param_spec_boolean ("pageable", "pageable",
+          "Frames in ordinary memory instead of downstream's", FALSE,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_RECYCLED,
+      g_param_spec_uint ("recycled", "recycled", "Frames taking turns", 0,
+          G_MAXUINT, 0, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  gst_element_class_add_static_pad_template (element_class, &source_template);
+  gst_element_class_set_static_metadata (element_class, "Benchmark source",
+      "Source/Video", "Recycles prefilled buffers", "The cudapreproc authors");
+  GST_BASE_SRC_CLASS (klass)->get_caps = bench_source_get_caps;
+  GST_BASE_SRC_CLASS (klass)->is_seekable = bench_source_is_seekable;
+  GST_BASE_SRC_CLASS (klass)->decide_allocation =
+      bench_source_decide_allocation;
+  GST_PUSH_SRC_CLASS (klass)->fill = bench_source_fill;
+}
+
+static void
+bench_source_init (BenchSource *self)
+{
+  (void) self;
+}
+
+/* The sink hands every buffer to a function, on the streaming thread: what
+ * fakesink does for its handoff signal, which takes as long as a frame's way
+ * through the element. */
+
+#define BENCH_TYPE_SINK (bench_sink_get_type ())
+G_DECLARE_FINAL_TYPE (BenchSink, bench_sink, BENCH, SINK, GstBaseSink)
+
+struct _BenchSink {
+  GstBaseSink parent;
+  BenchSinkRender render;
+  gpointer data;
+};
+
+G_DEFINE_TYPE (BenchSink, bench_sink, GST_TYPE_BASE_SINK)
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
+    "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+
+static GstFlowReturn
+bench_sink_render (GstBaseSink *sink, GstBuffer *buffer)
+{
+  BenchSink *self = BENCH_SINK (sink);
+
+  self->render (buffer, self->data);
+  return GST_FLOW_OK;
+}
+
+static void
+bench_sink_class_init (BenchSinkClass *klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+
+  gst_element_class_add_static_pad_template (element_class, &sink_template);
+  gst_element_class_set_static_metadata (element_class, "Benchmark sink",
+      "Sink", "Hands buffers to a function", "The cudapreproc authors");
+  GST_BASE_SINK_CLASS (klass)->render = bench_sink_render;
+}
+
+static void
+bench_sink_init (BenchSink *self)
+{
+  gst_base_sink_set_sync (GST_BASE_SINK (self), FALSE);
+  gst_base_sink_set_last_sample_enabled (GST_BASE_SINK (self), FALSE);
+}
+
+void
+bench_register_elements (void)
+{
+  gst_element_register (NULL, "benchsource", GST_RANK_NONE, BENCH_TYPE_SOURCE);
+  gst_element_register (NULL, "benchsink", GST_RANK_NONE, BENCH_TYPE_SINK);
+  gst_element_register (
+      NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+}
+
+GstElement *
+bench_make_pipeline (const BenchJob *job, gint frames, const gchar *properties,
+    BenchSinkRender render, gpointer data)
+{
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  g_autofree gchar *launch = g_strdup_printf (
+      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! %s%s "
+      "benchsink name=sink",
+      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
+      properties != NULL ? "cudapreproc name=preproc " : "",
+      properties != NULL ? properties : "");
+  GstElement *pipeline = gst_parse_launch (launch, NULL);
+
+  bench_require (pipeline != NULL, launch, NULL);
+  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_object_set (source, "caps", caps, NULL);
+  BENCH_SINK (sink)->render = render;
+  BENCH_SINK (sink)->data = data;
+  gst_object_unref (source);
+  gst_object_unref (sink);
+  return pipeline;
+}
+
+void
+bench_wait_for_end (GstElement *pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GError *error = NULL;
+
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
+    gst_message_parse_error (message, &error, NULL);
+  bench_require (error == NULL, error != NULL ? error->message : "", NULL);
+  gst_message_unref (message);
+  gst_object_unref (bus);
+}
