@@ -155,6 +155,7 @@ gboolean
 gst_pp_tensor_pool_check_buffer (GstBuffer *buffer, gsize size, gchar **reason)
 {
   if (gst_buffer_n_memory (buffer) == 1 &&
+      gst_buffer_get_size (buffer) == size &&
       gst_pp_memory_is_writable (gst_buffer_peek_memory (buffer, 0), size))
     return TRUE;
   *reason = g_strdup_printf ("The pool of tensors gives a buffer of "

@@ -22,7 +22,7 @@ GstBufferPool *gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend);
 /* Why the pool last refused a configuration or failed to make a buffer. */
 void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
 
-/* Whether buffer can take a tensor of size bytes. It cannot after somebody
+/* Whether buffer is one for a tensor of exactly size bytes. It cannot after somebody
  * reconfigured the pool, which every holder of a tensor can reach. *reason says
  * so; free it. */
 gboolean gst_pp_tensor_pool_check_buffer (

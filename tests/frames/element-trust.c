@@ -231,6 +231,41 @@ GST_START_TEST (test_allocation_parameters) {
 }
 GST_END_TEST
 
+/* Memory for a large alignment has room to be aligned: written to from end to end,
+ * none touches another's. */
+GST_START_TEST (test_aligned_blocks_have_room) {
+  static const gsize aligns[] = { 255, 511, 4095, 65535 };
+
+  for (guint a = 0; a < G_N_ELEMENTS (aligns); a++) {
+    GstHarness *h = test_harness (__i__, "width=8 height=8 type=uint8");
+    GstVideoInfo info;
+    GstAllocationParams params;
+    GstBuffer *tensors[32];
+    GstMapInfo map;
+
+    gst_allocation_params_init (&params);
+    params.align = aligns[a];
+    params.padding = 256;
+    gst_harness_set_propose_allocator (h, NULL, &params);
+    test_video_info (&info, "RGB", 16, 16);
+    for (guint i = 0; i < G_N_ELEMENTS (tensors); i++) {
+      tensors[i] = test_convert (h, &info, test_frame (&info, NULL));
+      gst_buffer_resize (tensors[i], 0, 8 * 8 * 3 + 256);
+      gst_buffer_memset (tensors[i], 0, (guint8) i, 8 * 8 * 3 + 256);
+    }
+    for (guint i = 0; i < G_N_ELEMENTS (tensors); i++) {
+      fail_unless (gst_buffer_map (tensors[i], &map, GST_MAP_READ));
+      for (gsize at = 0; at < map.size; at++)
+        fail_unless (
+            map.data[at] == i, "byte %" G_GSIZE_FORMAT " of tensor %u", at, i);
+      gst_buffer_unmap (tensors[i], &map);
+      gst_buffer_unref (tensors[i]);
+    }
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 /* What is not ours to promise is not on the memory: nobody could write to a tensor
  * or share it. What is asked to be zero is. */
 GST_START_TEST (test_allocation_flags) {
@@ -276,6 +311,7 @@ GST_END_TEST
 typedef enum {
   SHRINK,     /* 16 bytes a buffer */
   EMPTY,      /* none */
+  GROW,       /* more than a tensor has */
   LAY_OUT,    /* with a prefix; this is harmless */
   DEACTIVATE, /* no buffers any more */
   N_CHANGES
@@ -284,6 +320,7 @@ typedef enum {
 static const gchar *const change_words[] = {
   [SHRINK] = "16 bytes|192|reconfigured",
   [EMPTY] = "0 bytes|192|reconfigured",
+  [GROW] = "300 bytes|192|reconfigured",
   [LAY_OUT] = NULL,
   [DEACTIVATE] = "deactivated",
 };
@@ -292,6 +329,11 @@ G_STATIC_ASSERT (G_N_ELEMENTS (change_words) == N_CHANGES);
 static void
 change_pool (GstBufferPool *pool, Change change)
 {
+  static const guint sizes[N_CHANGES] = {
+    [SHRINK] = 16,
+    [GROW] = 300,
+    [LAY_OUT] = 192,
+  };
   GstAllocationParams params;
   GstCaps *caps;
 
@@ -300,11 +342,7 @@ change_pool (GstBufferPool *pool, Change change)
     return;
   GstStructure *config = gst_buffer_pool_get_config (pool);
   gst_buffer_pool_config_get_params (config, &caps, NULL, NULL, NULL);
-  gst_buffer_pool_config_set_params (config, caps,
-      change == SHRINK      ? 16
-          : change == EMPTY ? 0
-                            : 192,
-      2, 0);
+  gst_buffer_pool_config_set_params (config, caps, sizes[change], 2, 0);
   gst_allocation_params_init (&params);
   params.prefix = change == LAY_OUT ? 64 : 0;
   gst_buffer_pool_config_set_allocator (config, NULL, &params);
@@ -400,6 +438,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_planes_mapped_by_their_meta);
   test_add (tcase, test_metas_that_cannot_map);
   test_add (tcase, test_allocation_parameters);
+  test_add (tcase, test_aligned_blocks_have_room);
   test_add (tcase, test_allocation_flags);
   test_add (tcase, test_pool_is_changed);
   test_add (tcase, test_pool_grows_while_tensors_are_out);
