@@ -155,6 +155,7 @@ open_device (GstCudaPreproc *self, const GstPpDeviceConstraints *constraints)
     post_engine_error (self, &error);
     return FALSE;
   }
+  pp_device_time_all (self->device, TRUE);
   self->allocator = gst_pp_allocator_new (pp_device_arena (self->device),
       pp_device_backend (self->device), self, on_allocation_failed);
   GST_OBJECT_LOCK (self);

@@ -309,6 +309,10 @@ pp_arena *pp_device_arena (pp_device *device);
  * number of streams is decided anew. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
+/* Whether the stages of all further jobs are timed, or, which is the default and
+ * saves the GPU time, those of the first 64 after a reservation and of one job in
+ * eight behind them. By pp_submit's caller. */
+void pp_device_time_all (pp_device *device, bool all);
 /* Waits until every job has ended and its callbacks have returned. Returns what
  * pp_device_error returns. */
 pp_status pp_device_drain (pp_device *device, pp_error *error);
@@ -338,7 +342,8 @@ typedef struct pp_job_info {
   int streams_in_use; /* when it was submitted */
   /* streams_in_use was decided by stage times. */
   bool streams_decided;
-  pp_times times;
+  bool timed;     /* times are there; see pp_device_time_all */
+  pp_times times; /* 0 where not timed */
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;

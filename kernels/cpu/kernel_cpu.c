@@ -26,7 +26,7 @@ struct work {
   /* the vertical taps of one output row that have a weight */
   const uint8_t **tap_rows;
   float *tap_weights;
-  uint32_t *words; /* sparse passes: of one row */
+  uint32_t *words;                /* sparse passes: of one row */
   float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];

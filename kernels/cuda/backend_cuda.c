@@ -84,9 +84,9 @@ stream_destroy (pp_stream **address)
   free (stream);
 }
 
-/* With timing, since stage times are always measured. */
 static pp_status
-event_create (pp_context *context, pp_event **address, pp_error *error)
+event_create (
+    pp_context *context, bool timed, pp_event **address, pp_error *error)
 {
   pp_event *event = calloc (1, sizeof *event);
 
@@ -94,8 +94,8 @@ event_create (pp_context *context, pp_event **address, pp_error *error)
   if (event == NULL)
     return pp_fail_memory (error, "calloc", sizeof *event);
   event->context = context;
-  const cudaError_t code =
-      cudaEventCreateWithFlags (&event->event, cudaEventDefault);
+  const cudaError_t code = cudaEventCreateWithFlags (
+      &event->event, timed ? cudaEventDefault : cudaEventDisableTiming);
   if (code != cudaSuccess) {
     free (event);
     return pp_cuda_check (context, code, "cudaEventCreateWithFlags", error);

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "process.h"
+#include "forked.h"
 
 /* Kept even if less than that was ever in use. */
 #define KEEP_AT_LEAST ((size_t) 64 << 20)
@@ -55,7 +55,7 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
     return NULL;
   }
   arena->backend = backend;
-  arena->process = pp_process_id ();
+  arena->process = getpid ();
   arena->references = 1;
   arena->keeps = true;
   pthread_mutex_init (&arena->lock, NULL);
@@ -102,12 +102,6 @@ pp_context *
 pp_arena_context (pp_arena *arena)
 {
   return arena->context;
-}
-
-pid_t
-pp_arena_process (const pp_arena *arena)
-{
-  return arena->process;
 }
 
 /* Under the lock. */
@@ -162,8 +156,8 @@ pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error)
 {
   const size_t rounded = block_size (size);
 
-  if (pp_is_foreign (arena->process)) {
-    pp_fail_foreign (arena->process, error);
+  if (pp_is_forked (arena->process)) {
+    pp_fail_forked (arena->process, error);
     return NULL;
   }
   pthread_mutex_lock (&arena->lock);
@@ -194,7 +188,7 @@ pp_arena_free (pp_arena *arena, void *memory, size_t size)
 {
   struct free_block *block = memory;
 
-  if (block == NULL || pp_is_foreign (arena->process))
+  if (block == NULL || pp_is_forked (arena->process))
     return;
   pthread_mutex_lock (&arena->lock);
   block->size = block_size (size);

@@ -5,8 +5,6 @@
 #ifndef PP_ARENA_H
 #define PP_ARENA_H
 
-#include <sys/types.h>
-
 #include "backend.h"
 
 /* Opens the backend's device index. NULL with the backend's error. */
@@ -16,7 +14,5 @@ pp_arena *pp_arena_new (const pp_backend *backend, int index, pp_error *error);
 pp_context *pp_arena_context (pp_arena *arena);
 /* What is free is given back at once from now on, and not kept for later. */
 void pp_arena_keep_nothing (pp_arena *arena);
-/* Where it was made. In a fork of that, nothing is allocated or freed. */
-pid_t pp_arena_process (const pp_arena *arena);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What a backend is: one const struct of functions. engine.c drives it; see
- * there for the order of calls. Arguments are right: engine.c has checked them.
+ * What a backend is: one const struct of functions that the engine calls. Their
+ * arguments are right: the engine has checked them.
  *
- * Threads: one context may be used from several threads at once; one stream
- * only from one at a time. Every function but open runs between enter and
- * leave of its context on the calling thread, except where it says otherwise.
+ * Threads: a context may be used by several threads at once. Work is queued on a
+ * stream by one thread at a time; stream_sync may come beside that from another.
+ * Every function runs between enter and leave, or attach and detach, of its
+ * context on the calling thread, except where it says otherwise.
  * Errors: as in preproc.h; the text names the call that failed, the device and
  * the sizes.
  */
 #ifndef PP_BACKEND_H
 #define PP_BACKEND_H
 
-#include "kernels/plan/plan.h"
+#include "kernels/plan/operations.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,77 +23,15 @@ typedef struct pp_context pp_context; /* a device, as this backend sees it */
 typedef struct pp_stream pp_stream;   /* work in order */
 typedef struct pp_event pp_event;     /* a place in a stream's work */
 
-/* An asynchronous copy of depth boxes of rows: row (y, z) starts at
- * base + y * row_stride + z * box_stride on both sides. */
-typedef struct pp_copy {
-  const void *from;
-  void *to;
-  size_t from_row, to_row; /* row strides, bytes */
-  size_t from_box, to_box; /* box strides, bytes: multiples of the row's */
-  size_t width;            /* bytes a row */
-  size_t rows, boxes;
-  bool up; /* host to device, else device to host */
-} pp_copy;
-
-/* A copy of size bytes that lie side by side. */
-static inline pp_copy
-pp_copy_bytes (void *to, const void *from, size_t size, bool up)
-{
-  const pp_copy copy = { .from = from,
-    .to = to,
-    .from_row = size,
-    .to_row = size,
-    .from_box = size,
-    .to_box = size,
-    .width = size,
-    .rows = 1,
-    .boxes = 1,
-    .up = up };
-
-  return copy;
-}
-
-/* Rows of planes, read by the device straight from pinned memory: row i of to
- * is row rows[i] of from. */
-typedef struct pp_gather_plane {
-  const uint8_t *from;     /* at any address */
-  uint8_t *to;             /* to and to_row: multiples of PP_GATHER_ALIGNMENT */
-  size_t from_row, to_row; /* row strides, bytes */
-  size_t width;            /* bytes a row; what follows them in to is lost */
-  const int32_t *rows;     /* on the device */
-  int32_t n_rows;
-} pp_gather_plane;
-
-#define PP_GATHER_ALIGNMENT 16
-
-typedef struct pp_gather {
-  int32_t n_planes;
-  pp_gather_plane plane[PP_MAX_PLANES];
-} pp_gather;
-
-/* One launch: source and tensor are addresses on the device; tables too, in the
- * order of pp_plan's device_index and weight. On a unified backend they are
- * host addresses, and index is the plan's. */
-typedef struct pp_launch {
-  const pp_plan *plan; /* referenced until the stream has passed it */
-  int32_t first, last; /* rows [first, last) of the content are made */
-  pp_view source;
-  void *tensor;
-  const int32_t *index;
-  const float *weight;
-  /* Where the plan has a median and the device is not unified: room for it, in
-   * planes and strides like those of source. */
-  pp_planes medians;
-} pp_launch;
-
 typedef struct pp_backend {
   pp_backend_id id;
   const char *name;
-  /* The device works on host memory: engine.c then makes no device buffers and
-   * no copies, and launches on the host's addresses. */
+  /* The device works on host memory: there are no device buffers and no copies,
+   * and launches get the host's addresses. device_alloc, device_free, copy and
+   * gather may be NULL then; no other function may. */
   bool unified;
 
-  /* index -1: the first device. */
+  /* index -1: the first device. Outside of enter and leave. */
   pp_status (*open) (int index, pp_context **context, pp_error *error);
   void (*close) (pp_context **context); /* outside enter and leave */
   /* One line for people. */
@@ -118,8 +57,9 @@ typedef struct pp_backend {
   pp_status (*stream_create) (
       pp_context *context, pp_stream **stream, pp_error *error);
   void (*stream_destroy) (pp_stream **stream);
+  /* timed: event_elapsed will be asked about it. */
   pp_status (*event_create) (
-      pp_context *context, pp_event **event, pp_error *error);
+      pp_context *context, bool timed, pp_event **event, pp_error *error);
   void (*event_destroy) (pp_event **event);
 
   /* Queue on the stream and return. */
@@ -133,7 +73,8 @@ typedef struct pp_backend {
   pp_status (*stream_wait) (
       pp_stream *stream, pp_event *event, pp_error *error);
 
-  /* Wait for all work of the stream, or for an event that has been recorded. */
+  /* Wait for all work that was queued on the stream before the call, or for an
+   * event that has been recorded. */
   pp_status (*stream_sync) (pp_stream *stream, pp_error *error);
   /* alone: nothing else is under way, so the wait is all that a frame's latency
    * is made of; else being late by some microseconds costs nothing. */

@@ -11,40 +11,43 @@
 #include <sys/prctl.h>
 #endif
 
-/* Reads the stage times off the slot's events, from the start of the job before
- * it: differences of neighbours stay exact however long the device runs. */
+static pp_event *
+event_of (const pp_device *device, const pp_job *job, pp_mark mark)
+{
+  return device->resources[job->resources].event[mark];
+}
+
+/* Reads the times of a timed job's stages, from the start of the last timed job:
+ * differences of neighbours stay exact however long the device runs. */
 static pp_status
 read_times (pp_device *device, pp_job *job, pp_error *error)
 {
+  static const pp_mark ends[PP_N_STAGES] = {
+    [PP_STAGE_UPLOAD] = PP_MARK_UPLOADED,
+    [PP_STAGE_KERNEL] = PP_MARK_COMPUTED,
+    [PP_STAGE_DOWNLOAD] = PP_MARK_DONE,
+  };
   const pp_backend *backend = device->backend;
-  pp_event *const *event = device->slot[job->slot].event;
-  double since_last = 0, length[PP_STAGES] = { 0 };
+  pp_event *begin = event_of (device, job, PP_MARK_START);
+  double since_last = 0, end[PP_N_STAGES] = { 0 };
   pp_status status = PP_OK;
 
-  if (device->last_slot >= 0)
+  if (device->last_resources >= 0)
     status = backend->event_elapsed (
-        device->slot[device->last_slot].event[PP_STAGE_START],
-        event[PP_STAGE_START], &since_last, error);
-  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES && status == PP_OK; s++)
+        device->resources[device->last_resources].event[PP_MARK_START], begin,
+        &since_last, error);
+  for (int s = 0; s < PP_N_STAGES && status == PP_OK; s++)
     status = backend->event_elapsed (
-        event[PP_STAGE_START], event[s], &length[s], error);
+        begin, event_of (device, job, ends[s]), &end[s], error);
   if (status != PP_OK)
     return status;
 
   const double start = device->last_start + since_last;
-  job->info.times = (pp_times){ start, start + length[PP_STAGE_UPLOADED],
-    start + length[PP_STAGE_COMPUTED], start + length[PP_STAGE_DONE] };
+  job->info.times = (pp_times){ start, start + end[PP_STAGE_UPLOAD],
+    start + end[PP_STAGE_KERNEL], start + end[PP_STAGE_DOWNLOAD] };
   device->last_start = start;
-  device->last_slot = job->slot;
+  device->last_resources = job->resources;
   return PP_OK;
-}
-
-/* The event after which the device has let go of the job's input. */
-static pp_event *
-input_event (const pp_device *device, const pp_job *job)
-{
-  return device->slot[job->slot]
-      .event[device->backend->unified ? PP_STAGE_DONE : PP_STAGE_UPLOADED];
 }
 
 /* Releases the inputs of jobs behind this one whose upload has passed as well:
@@ -65,7 +68,7 @@ release_passed_inputs (pp_device *device, pp_job *job)
     if (job->input_released)
       continue;
     if (device->backend->event_query (
-            input_event (device, job), &passed, NULL) != PP_OK ||
+            event_of (device, job, job->input_mark), &passed, NULL) != PP_OK ||
         !passed)
       return;
     pp_job_release_input (job);
@@ -77,14 +80,15 @@ static pp_status
 wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
 {
   const pp_backend *backend = device->backend;
-  pp_status status = backend->event_wait (
-      input_event (device, job), pp_job_is_alone (device, job), error);
+  pp_status status =
+      backend->event_wait (event_of (device, job, job->input_mark),
+          pp_job_is_alone (device, job), error);
 
   if (status != PP_OK)
     return status;
   pp_job_release_input (job);
   release_passed_inputs (device, job);
-  return backend->event_wait (device->slot[job->slot].event[PP_STAGE_DONE],
+  return backend->event_wait (event_of (device, job, job->done_mark),
       pp_job_is_alone (device, job), error);
 }
 
@@ -99,20 +103,21 @@ complete (pp_device *device, pp_job *job)
   if (status == PP_OK) {
     /* Who waits for the tensor need not wait for its times. */
     pp_job_end (job, NULL);
-    status = read_times (device, job, &error);
+    if (job->info.timed)
+      status = read_times (device, job, &error);
   }
   if (status != PP_OK) {
     /* What was queued before the failure may still be reading and writing. */
-    pp_track *track = device->track[job->info.stream];
-    device->backend->stream_sync (track->stream, NULL);
-    if (job->in_two)
-      device->backend->stream_sync (track->upper, NULL);
+    pp_shared_stream *shared = device->stream[job->info.stream];
+    device->backend->stream_sync (shared->stream, NULL);
+    if (job->in_two_bands)
+      device->backend->stream_sync (shared->second, NULL);
     pthread_mutex_lock (&device->lock);
     if (device->error.status == PP_OK)
       device->error = error;
     pthread_mutex_unlock (&device->lock);
-  } else if (!job->in_two) {
-    pp_streams_measure (device, &job->info.times);
+  } else if (job->info.timed && !job->in_two_bands) {
+    pp_stream_choice_measure (device, &job->info.times);
   }
   pp_job_call_back (job, status == PP_OK ? NULL : &error);
   if (!pp_job_query (job))
@@ -181,8 +186,11 @@ pp_completion_start (pp_device *device, pp_error *error)
   pthread_mutex_lock (&device->lock);
   while (!device->thread_entered)
     pthread_cond_wait (&device->changed, &device->lock);
+  const pp_status status = device->error.status;
+  if (status != PP_OK && error != NULL)
+    *error = device->error;
   pthread_mutex_unlock (&device->lock);
-  return pp_device_error (device, error);
+  return status;
 }
 
 void

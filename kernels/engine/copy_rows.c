@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#include "kernels/plan/image.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 
@@ -72,4 +74,27 @@ pp_copy_rows (uint8_t *to, size_t to_stride, const uint8_t *from,
         from + (size_t) rows[next] * from_stride, width);
   }
   finish ();
+}
+
+size_t
+pp_stage_planes (
+    const pp_plan *plan, unsigned staged, const pp_view *view, void *staging)
+{
+  const pp_view source = pp_plan_crop_view (plan, view);
+  size_t bytes = 0;
+  pp_image_layout layout;
+
+  pp_image_layout_init (&layout, plan, staged, source.stride);
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const pp_plane_rows *rows = &plan->rows[p];
+    const size_t width = (size_t) plan->extent[p].width;
+
+    if ((staged & (1u << p)) == 0 || rows->count == 0)
+      continue;
+    pp_copy_rows ((uint8_t *) staging + layout.offset[p], layout.stride[p],
+        source.plane[p], source.stride[p], plan->device_index + rows->first,
+        rows->count, width);
+    bytes += width * (size_t) rows->count;
+  }
+  return bytes;
 }

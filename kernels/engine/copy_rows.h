@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Rows of a frame in pageable memory -> a compact image in pinned memory.
+ * Copies rows of a frame from pageable to pinned memory. Any thread.
  */
 #ifndef PP_COPYROWS_H
 #define PP_COPYROWS_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "kernels/plan/plan.h"
 
 /* What to and to_stride are multiples of, bytes; of a cache line at best. */
 #define PP_COPY_ALIGNMENT 16
@@ -15,5 +14,11 @@
  * written is there for other threads and for devices when this returns. */
 void pp_copy_rows (uint8_t *to, size_t to_stride, const uint8_t *from,
     size_t from_stride, const int32_t *rows, int n_rows, size_t width);
+
+/* Copies the listed rows of the staged planes (bit p: plane p) as they will lie
+ * in the image, see plan/image.h. view: of the whole frame. staging: aligned to
+ * 256, of pp_image_staged_size bytes. Returns the bytes copied. */
+size_t pp_stage_planes (
+    const pp_plan *plan, unsigned staged, const pp_view *view, void *staging);
 
 #endif

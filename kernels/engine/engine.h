@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the engine's files share: engine.c (devices and submission), staging.c
- * (pageable input, and the order of queueing), turns.c (devices that share a
- * GPU), streams.c (which stream a job takes), stages.c (what is queued for a
- * job), completion.c and job.c (a job's life).
+ * What the engine's files share, in the order of a job's way: device.c opens and
+ * closes devices; submit.c checks a task and makes the job; stager.c copies
+ * pageable planes; order.c queues jobs in the order of submission; queue.c
+ * runs a job's recipe on its stream; completion.c ends jobs. job.c has what all
+ * of them need of a job, room.c the device memory, tables.c the plans' tables,
+ * stream_choice.c how many streams are used.
+ *
+ * Locks. device->lock guards the device's list of jobs, the jobs' states and the
+ * sticky error. job->lock guards the end of a job. A shared stream's lock is
+ * held while one job is queued (shared_streams.h). No thread takes one of them
+ * while it holds another, or calls back while it holds one, and only the shared
+ * stream's is held across calls of the backend.
  */
 #ifndef PP_ENGINE_H
 #define PP_ENGINE_H
 
-#include "arena.h"
-#include "process.h"
-#include "shared_streams.h"
-
 #include <pthread.h>
+
+#include "arena.h"
+#include "forked.h"
+#include "kernels/plan/recipe.h"
+#include "shared_streams.h"
 
 /* So that a stream always has the next job behind the one it works on. */
 #define PP_JOBS_PER_STREAM 2
@@ -22,72 +31,82 @@
   (PP_MAX_STREAMS > PP_MAX_STAGING_THREADS                                     \
           ? PP_JOBS_PER_STREAM * PP_MAX_STREAMS                                \
           : PP_JOBS_PER_STAGING_THREAD * PP_MAX_STAGING_THREADS)
+/* Plans whose tables, and facts whose recipes, a device keeps. */
+#define PP_MAX_KEPT_TABLES 16
+#define PP_MAX_KEPT_RECIPES 16
 
-enum pp_stage {
-  PP_STAGE_START,
-  PP_STAGE_UPLOADED,
-  PP_STAGE_COMPUTED,
-  PP_STAGE_DONE,
-  PP_STAGES
+/* The stages of a job, each between two of its timed marks. */
+typedef enum pp_stage {
+  PP_STAGE_UPLOAD,
+  PP_STAGE_KERNEL,
+  PP_STAGE_DOWNLOAD,
+  PP_N_STAGES
+} pp_stage;
+
+/* The events of one job and the pinned memory that its pageable planes go
+ * through. There is one set more than there can be unfinished jobs, so that the
+ * start of the last timed job stays readable, which stage times need. */
+struct pp_job_resources {
+  pp_event *event[PP_N_JOB_MARKS];
+  pp_buffer staging; /* pinned */
 };
 
-/* The events of one job and the pinned memory that pageable planes go through.
- * There is one slot more than there can be unfinished jobs: the events of the
- * job before the oldest unfinished one stay readable, which stage times need. */
-struct pp_slot {
-  pp_event *event[PP_STAGES];
-  void *staging;
-  size_t staging_size;
+/* A plan's tables in pinned memory, as pp_tables_size lays them out. Counted;
+ * the device keeps those of the last plans, a job those that it uploads. */
+typedef struct pp_pinned_tables {
+  int32_t references; /* atomic */
+  uint64_t plan;      /* id */
+  pp_arena *arena;    /* not owned: each holder has the device's */
+  pp_buffer block;
+} pp_pinned_tables;
+
+/* A device's tables on one of its streams; of the thread that queues. */
+struct pp_stream_tables {
+  pp_buffer block;
+  uint64_t plan; /* id of the plan whose tables are there, or 0 */
 };
 
-/* A device's part of a track: tables follow from its plans. On the device; NULL
- * on a unified backend. */
-struct pp_lane {
-  void *tables;
-  size_t tables_size;
-  uint64_t tables_of; /* id of the plan whose tables are there */
-};
-
-/* A job goes from thread to thread: pp_submit's caller makes it, a staging thread
- * copies it, whoever has the turn queues it, the completion thread ends it. */
+/* Each state belongs to one thread or kind of thread. */
 enum pp_job_state {
-  PP_JOB_PAGEABLE, /* a staging thread's, now or later */
-  PP_JOB_READY,    /* its queuer's */
-  PP_JOB_QUEUED    /* the completion thread's */
+  PP_JOB_PAGEABLE, /* a staging thread copies it, now or later */
+  PP_JOB_READY,    /* it is queued next, or behind those before it */
+  PP_JOB_QUEUED    /* the completion thread waits for it */
 };
 
 struct pp_job {
   int32_t references; /* atomic */
   pid_t process;
-  const pp_device *device; /* to compare only: jobs outlive their device */
+  const pp_device *device; /* only compared: jobs outlive their device */
   /* Under the device's lock. */
   enum pp_job_state state;
   pp_job *next; /* in the device's list */
-  /* Of the thread that the job belongs to. */
+  /* Of the thread that the state names. */
   pp_plan *plan;
   pp_task task;
-  pp_view source; /* the plan's rectangles: of the view, or where staged */
+  unsigned staged; /* planes; bit p: plane p */
   bool input_released;
-  bool in_two;    /* queued in two bands */
-  bool queued;    /* all of it */
-  pp_error error; /* of staging or queueing; then of the job */
+  bool in_two_bands;
+  bool queued;                   /* all of it */
+  pp_mark input_mark, done_mark; /* see pp_recipe */
+  pp_pinned_tables *tables;      /* that it uploads, or NULL */
+  pp_error error;                /* of staging or queueing; then of the job */
   pp_job_info info;
-  int slot;
+  int resources; /* index */
   /* The end of the job. */
   bool worth_polling; /* waking a sleeping waiter would be felt */
   pthread_mutex_t lock;
   pthread_cond_t cond;
   bool ended; /* atomic for those without the lock */
-  struct orphan {
+  struct pp_orphan {
     pp_arena *arena;
     void *block;
     size_t size;
   } orphan; /* freed when the job ends */
 };
 
-/* The threads that stage: staging.c. All but thread and started, which belong to
- * pp_submit's caller, under the device's lock. */
-struct pp_staging {
+/* The threads that stage. thread and started belong to pp_submit's caller, the
+ * rest is under the device's lock. */
+struct pp_stager {
   int n_threads; /* wanted; 0 on a unified backend */
   int started;
   pthread_t thread[PP_MAX_STAGING_THREADS];
@@ -96,16 +115,21 @@ struct pp_staging {
   bool quit;
 };
 
-/* Which stream a job takes, and what that is decided by: streams.c. */
-struct pp_streams {
+/* Which stream a job takes, and what decides how many are used. */
+struct pp_stream_choice {
   /* Under the device's lock. */
   int in_use, next;
   bool decided; /* in_use, by stage times */
   /* The completion thread's, or pp_device_reserve's when no job is there. */
   bool automatic;
-  int most;                   /* that have room for the plan */
-  int measured;               /* jobs */
-  double shortest[PP_STAGES]; /* of them, by the event that ends the stage */
+  int most;     /* that have room for the plan */
+  int measured; /* jobs */
+  double shortest[PP_N_STAGES];
+};
+
+/* Recipes by their facts; of the thread that queues. */
+struct pp_recipes {
+  pp_recipe *kept[PP_MAX_KEPT_RECIPES]; /* owned, last used first */
 };
 
 struct pp_device {
@@ -115,98 +139,146 @@ struct pp_device {
   pid_t process;
   int index; /* of the GPU; 0 on the CPU */
   char name[128];
-  int n_streams, n_slots;
-  pp_tracks *tracks;                   /* the GPU's, or its own */
-  pp_track *track[PP_MAX_STREAMS];     /* a stream each */
-  struct pp_lane lane[PP_MAX_STREAMS]; /* of the thread that queues */
-  struct pp_slot slot[PP_MAX_UNFINISHED + 1];
-  uint64_t sequence;
+  int n_streams, n_resources;
+  pp_shared_streams *shared;
+  pp_shared_stream *stream[PP_MAX_STREAMS];
   bool worth_polling; /* see job.c */
-  struct pp_staging staging;
-  struct pp_streams streams;
 
+  /* Of pp_submit's caller. */
+  uint64_t sequence;
+  uint64_t timed_until; /* all jobs before this one are timed */
+  bool time_all;
+  struct pp_stager stager;
+
+  /* Of the thread that queues, see order.c. */
+  struct pp_stream_tables tables[PP_MAX_STREAMS];
+  pp_pinned_tables *kept_tables[PP_MAX_KEPT_TABLES]; /* last used first */
+  struct pp_recipes recipes;
+
+  struct pp_job_resources resources[PP_MAX_UNFINISHED + 1];
+  struct pp_stream_choice choice;
+
+  /* Of the completion thread. */
   pthread_t thread;
-  bool thread_started;
-  bool thread_entered; /* the context, or failed; under the lock */
-  double last_start;   /* of the last job whose times are known; microseconds */
-  int last_slot;       /* whose events hold it; -1: none */
+  double last_start;  /* of the last timed job, microseconds */
+  int last_resources; /* whose events hold it; -1: none */
 
   pthread_mutex_t lock;
-  pthread_cond_t changed;   /* thread_entered, a job queued or ended, quit */
-  pp_job *first, *last;     /* unfinished jobs, oldest first */
-  pp_job *next_to_queue;    /* the oldest that is not queued */
-  bool queueing;            /* a thread is at it, or will be */
-  pp_device *next_for_turn; /* under the lock of its tracks: see turns.c */
+  pthread_cond_t changed; /* thread_entered, a job queued or ended, quit */
+  bool thread_started;
+  bool thread_entered;   /* the context, or failed to */
+  pp_job *first, *last;  /* unfinished jobs, oldest first */
+  pp_job *next_to_queue; /* the oldest that is not queued */
+  bool queueing;         /* a thread is at it */
   int unfinished;
   pp_error error; /* sticky */
   bool quit;
 };
 
+/* ---- device.c */
+
 /* As pp_device_open, on a backend that need not be the library's. */
 pp_device *pp_device_open_backend (const pp_backend *backend, int index,
     const pp_device_options *options, pp_error *error);
 
-/* The completion thread; stop lets it end all jobs first. */
-pp_status pp_completion_start (pp_device *device, pp_error *error);
-void pp_completion_stop (pp_device *device);
-
-/* Makes the threads, unless they are there. By pp_submit's caller. */
-pp_status pp_staging_start (pp_device *device, pp_error *error);
-/* Hands a pageable job to the threads. With the device's lock held. */
-void pp_staging_add (pp_device *device, pp_job *job);
-/* Joins the threads; no job is left. */
-void pp_staging_stop (pp_device *device);
-/* Queues the jobs that are ready and have none before them that is not. With the
- * device's lock held, which is given up meanwhile. */
-void pp_queue_ready (pp_device *device);
-/* Queues the next job, which is ready and whose turn the device has. By the thread
- * of its tracks, with no lock held. */
-void pp_queue_left (pp_device *device);
-
-/* Streams in use: most of them, until enough jobs are measured. No job is there.
- */
-void pp_streams_reset (pp_device *device, int most);
-/* The next job's stream. With the device's lock held. */
-void pp_streams_take (pp_device *device, pp_job_info *info);
-/* By the completion thread, with a job that ended well. */
-void pp_streams_measure (pp_device *device, const pp_times *times);
-/* The rule: how many of at most most streams stages of these lengths fill. */
-int pp_streams_choose (const double length[PP_STAGES], int most);
-
-/* Whether the job, which has not ended, is the only such one of the device. */
-bool pp_job_is_alone (pp_device *device, const pp_job *job);
+/* ---- job.c */
 
 /* One reference; NULL when memory is exhausted. */
 pp_job *pp_job_new (const pp_device *device, const pp_task *task);
+/* Writes the tensor's padding, unless it is there. By pp_submit's caller, since
+ * the record of it is the caller's. */
+void pp_job_fill_padding (pp_job *job);
+/* The planes that the device cannot reach; bit p: plane p. */
+unsigned pp_job_pageable_planes (const pp_device *device, const pp_job *job);
+/* Whether any plane is read where the caller has it. */
+bool pp_job_reads_input (const pp_job *job);
+/* Whether the job, which has not ended, is the only such one of the device. */
+bool pp_job_is_alone (pp_device *device, const pp_job *job);
 /* Calls input_done, once. By the thread that the job belongs to. */
 void pp_job_release_input (pp_job *job);
-/* Calls back, gives up what the job held but the job itself. */
+/* Calls back, gives up what the job held except the job itself. */
 void pp_job_call_back (pp_job *job, const pp_error *error);
 /* Marks the job ended, with error or NULL for success. */
 void pp_job_end (pp_job *job, const pp_error *error);
 
-/* Makes room for plan's tables on lane s, which has no jobs under way. Not for
- * unified backends. */
-pp_status pp_tables_reserve (
+/* ---- stager.c */
+
+/* Creates the threads, unless they are there. By pp_submit's caller. */
+pp_status pp_stager_start (pp_device *device, pp_error *error);
+/* Hands a pageable job to the threads. With the device's lock held. */
+void pp_stager_add (pp_device *device, pp_job *job);
+/* Joins the threads; no job is left. */
+void pp_stager_stop (pp_device *device);
+
+/* ---- order.c */
+
+/* Queues the jobs that are ready and have none before them that is not, unless a
+ * thread is at it, which then goes on with them. With the device's lock held,
+ * which is given up meanwhile. */
+void pp_order_queue_ready (pp_device *device);
+
+/* ---- queue.c */
+
+/* What a recipe is run with. */
+typedef struct pp_bindings {
+  const pp_plan *plan;
+  uint8_t *base[PP_N_BASES];
+  pp_stream *stream[2]; /* the job's and the second one */
+  pp_event *event[PP_N_MARKS];
+  bool tables_there;
+} pp_bindings;
+
+/* The one loop: calls the backend for each step. Stops at the first that
+ * fails. */
+pp_status pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
+    const pp_bindings *bindings, pp_error *error);
+
+/* The recipe's launch, of all rows of the content. */
+pp_launch pp_recipe_launch (
+    const pp_recipe *recipe, const pp_bindings *bindings);
+
+/* Queues the job on its stream. Not between enter and leave. */
+pp_status pp_queue_job (pp_device *device, pp_job *job, pp_error *error);
+void pp_recipes_clear (struct pp_recipes *recipes);
+
+/* ---- room.c: device memory. Not for unified backends. Between enter and
+ * leave, with no lock held. */
+
+/* Makes room for plan on stream s, its own tables and the shared buffers. Waits
+ * for work on the stream where it replaces memory. By the thread that queues,
+ * or without jobs. */
+pp_status pp_room_reserve (
     pp_device *device, int s, const pp_plan *plan, pp_error *error);
-/* Makes room for plan on track and lane s, waiting for all work on the track
- * where that takes new memory. By whoever has the track's turn. Not for unified
- * backends. */
-pp_status pp_lane_reserve (
-    pp_device *device, int s, const pp_plan *plan, pp_error *error);
-/* Whether any plane of the job must be staged. */
-bool pp_job_is_pageable (const pp_device *device, const pp_job *job);
-/* Whether any plane of the job is read where the caller has it. */
-bool pp_job_reads_input (const pp_device *device, const pp_job *job);
-/* Writes the tensor's padding, unless it is there. By pp_submit's caller, since
- * it is the padding record's. */
-void pp_job_fill_padding (pp_job *job);
-/* Copies the planes that the device cannot reach into the slot's pinned memory
- * and points source at the copies. */
-pp_status pp_stage_planes (
-    pp_device *device, pp_job *job, pp_view *source, pp_error *error);
-/* Queues all stages of the job on its lane. By whoever has the turn there, in the
- * jobs' order. A job of another device that it comes after has ended. */
-pp_status pp_queue_stages (pp_device *device, pp_job *job, pp_error *error);
+/* Whether there is; with the shared stream's lock held. */
+bool pp_room_is_there (const pp_device *device, int s, const pp_plan *plan);
+
+/* ---- tables.c */
+
+/* The plan's tables in pinned memory, kept by the device. One reference; NULL
+ * with an error. By the thread that queues, or without jobs. */
+pp_pinned_tables *pp_pinned_tables_get (
+    pp_device *device, const pp_plan *plan, pp_error *error);
+/* Any thread. */
+void pp_pinned_tables_unref (pp_pinned_tables **tables);
+void pp_pinned_tables_clear (pp_device *device);
+
+/* ---- stream_choice.c */
+
+/* Uses most streams, until enough jobs are measured. No job is there. */
+void pp_stream_choice_reset (pp_device *device, int most);
+/* The next job's stream. With the device's lock held. */
+void pp_stream_choice_take (pp_device *device, pp_job_info *info);
+/* By the completion thread, with a timed job that ended well. */
+void pp_stream_choice_measure (pp_device *device, const pp_times *times);
+/* The rule: how many of at most most streams stages of these lengths fill;
+ * microseconds. */
+int pp_stream_choice_rule (const double length[PP_N_STAGES], int most);
+/* Jobs that are measured before automatic streams are decided. */
+#define PP_MEASURED_JOBS 64
+
+/* ---- completion.c: the completion thread. Stop lets it end all jobs first. */
+
+pp_status pp_completion_start (pp_device *device, pp_error *error);
+void pp_completion_stop (pp_device *device);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A job's life: made by pp_submit, ended by the completion thread, counted.
+ * A job: what it is made of, who waits for it, how it ends.
  */
 
 #include "engine.h"
@@ -26,7 +26,6 @@ pp_job_new (const pp_device *device, const pp_task *task)
     .process = device->process,
     .task = *task,
     .plan = pp_plan_ref (task->plan),
-    .source = pp_plan_crop_view (task->plan, &task->view),
     .state = PP_JOB_READY,
     .worth_polling = device->worth_polling };
   if (task->after != NULL)
@@ -57,6 +56,43 @@ pp_job_unref (pp_job **address)
   pthread_cond_destroy (&job->cond);
   pthread_mutex_destroy (&job->lock);
   free (job);
+}
+
+void
+pp_job_fill_padding (pp_job *job)
+{
+  uint64_t *holds = job->task.padding;
+
+  if (holds != NULL && *holds == job->plan->id)
+    return;
+  pp_plan_fill_padding (job->plan, job->task.tensor);
+  if (holds != NULL)
+    *holds = job->plan->id;
+}
+
+static unsigned
+read_planes (const pp_job *job)
+{
+  unsigned planes = 0;
+
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    if (job->plan->extent[p].height > 0)
+      planes |= 1u << p;
+  return planes;
+}
+
+unsigned
+pp_job_pageable_planes (const pp_device *device, const pp_job *job)
+{
+  return device->backend->unified
+      ? 0
+      : read_planes (job) & ~job->task.pinned_planes;
+}
+
+bool
+pp_job_reads_input (const pp_job *job)
+{
+  return (read_planes (job) & ~job->staged) != 0;
 }
 
 /* The job before it may have ended and be in the list still. */
@@ -101,8 +137,8 @@ pp_status
 pp_job_wait (pp_job *job, pp_error *error)
 {
   if (!pp_job_query (job)) {
-    if (pp_is_foreign (job->process))
-      return pp_fail_foreign (job->process, error);
+    if (pp_is_forked (job->process))
+      return pp_fail_forked (job->process, error);
     if (job->worth_polling)
       poll (job);
     pthread_mutex_lock (&job->lock);
@@ -118,12 +154,12 @@ pp_job_wait (pp_job *job, pp_error *error)
 void
 pp_job_free_block_after (pp_job *job, pp_arena *arena, void *block, size_t size)
 {
-  if (pp_is_foreign (job->process))
+  if (pp_is_forked (job->process))
     return;
   pthread_mutex_lock (&job->lock);
   const bool ended = job->ended;
   if (!ended)
-    job->orphan = (struct orphan){ pp_arena_ref (arena), block, size };
+    job->orphan = (struct pp_orphan){ pp_arena_ref (arena), block, size };
   pthread_mutex_unlock (&job->lock);
   if (ended)
     pp_arena_free (arena, block, size);
@@ -146,6 +182,7 @@ pp_job_call_back (pp_job *job, const pp_error *error)
   if (job->task.done != NULL)
     job->task.done (job->task.user, &job->info, error);
   pp_job_unref (&job->task.after);
+  pp_pinned_tables_unref (&job->tables);
   pp_plan_unref (&job->plan);
 }
 
@@ -156,7 +193,7 @@ pp_job_end (pp_job *job, const pp_error *error)
   if (error != NULL)
     job->error = *error;
   __atomic_store_n (&job->ended, true, __ATOMIC_RELEASE);
-  struct orphan orphan = job->orphan;
+  struct pp_orphan orphan = job->orphan;
   pthread_cond_broadcast (&job->cond);
   pthread_mutex_unlock (&job->lock);
   if (orphan.arena != NULL) {

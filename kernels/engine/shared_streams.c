@@ -2,151 +2,195 @@
 
 #include "shared_streams.h"
 
+#include <sched.h>
 #include <stdlib.h>
+#include <unistd.h>
 
-#include "process.h"
+#include "forked.h"
 
-/* The process' tracks, by GPU. The lock is for opening and closing devices, which
- * call the backend meanwhile; those who have frames do not need it. */
+struct pp_shared_streams {
+  struct pp_shared_streams *next;
+  const pp_backend *backend;
+  int index; /* of the GPU; 0 on the CPU */
+  pid_t process;
+  int devices;
+  pp_shared_stream *first; /* oldest first */
+};
+
+/* The process' streams. The lock is for opening and closing devices, which call
+ * the backend meanwhile; threads that have frames never take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pp_tracks *all;
+static pp_shared_streams *all;
+
+int
+pp_count_cores (void)
+{
+  cpu_set_t set;
+
+  if (sched_getaffinity (0, sizeof set, &set) == 0)
+    return CPU_COUNT (&set);
+  const long online = sysconf (_SC_NPROCESSORS_ONLN);
+  return online > 0 ? (int) online : 1;
+}
 
 static bool
-has (pp_track *const *track, int n, const pp_track *wanted)
+has (pp_shared_stream *const *stream, int n, const pp_shared_stream *wanted)
 {
   for (int i = 0; i < n; i++)
-    if (track[i] == wanted)
+    if (stream[i] == wanted)
       return true;
   return false;
 }
 
-/* Under the lock: the one with the fewest devices that is not among those taken;
- * NULL where another one should be made. */
-static pp_track *
-find (const pp_tracks *tracks, pp_track *const *taken, int n)
+/* Under the lock: the stream with the fewest users that is not among the n that
+ * the device has, or NULL. Counts all. */
+static pp_shared_stream *
+find_least_used (const pp_shared_streams *streams,
+    pp_shared_stream *const *taken, int n, int *count)
 {
-  pp_track *found = NULL;
-  int count = 0;
+  pp_shared_stream *found = NULL;
 
-  for (pp_track *track = tracks->first; track != NULL; track = track->next) {
-    count++;
-    if (!has (taken, n, track) &&
-        (found == NULL || track->users < found->users))
-      found = track;
+  *count = 0;
+  for (pp_shared_stream *s = streams->first; s != NULL; s = s->next) {
+    ++*count;
+    if (!has (taken, n, s) && (found == NULL || s->users < found->users))
+      found = s;
   }
-  return count >= PP_SHARED_TRACKS ? found : NULL;
+  return found;
+}
+
+/* Under the lock: a stream for a device that has n already, or NULL where
+ * another one should be created. */
+static pp_shared_stream *
+find (const pp_shared_streams *streams, pp_shared_stream *const *taken, int n)
+{
+  const bool unified = streams->backend->unified;
+  const int limit = unified ? pp_count_cores () : PP_SHARED_STREAMS;
+  int count;
+  pp_shared_stream *other = find_least_used (streams, taken, n, &count);
+
+  if (count < limit)
+    return NULL;
+  if (other == NULL && unified)
+    other = find_least_used (streams, NULL, 0, &count);
+  return other;
 }
 
 static pp_status
-make_upper (const pp_backend *backend, pp_track *track, pp_error *error)
+create_second (
+    const pp_backend *backend, pp_shared_stream *shared, pp_error *error)
 {
-  pp_context *context = pp_arena_context (track->arena);
-  pp_status status = backend->stream_create (context, &track->upper, error);
+  pp_context *context = pp_arena_context (shared->arena);
+  pp_status status = backend->stream_create (context, &shared->second, error);
 
   if (status == PP_OK)
-    status = backend->event_create (context, &track->upper_uploaded, error);
+    status =
+        backend->event_create (context, false, &shared->upper_uploaded, error);
   if (status == PP_OK)
-    status = backend->event_create (context, &track->upper_done, error);
+    status = backend->event_create (context, false, &shared->upper_done, error);
   return status;
 }
 
 /* All but what keeps the context. */
 static void
-unmake (const pp_backend *backend, pp_track *track)
+destroy (const pp_backend *backend, pp_shared_stream *shared)
 {
-  pp_context *context = pp_arena_context (track->arena);
+  pp_context *context = pp_arena_context (shared->arena);
 
-  if (track->stream != NULL)
-    backend->stream_destroy (&track->stream);
-  if (track->upper != NULL)
-    backend->stream_destroy (&track->upper);
-  if (track->upper_uploaded != NULL)
-    backend->event_destroy (&track->upper_uploaded);
-  if (track->upper_done != NULL)
-    backend->event_destroy (&track->upper_done);
-  if (!backend->unified) {
-    backend->device_free (context, track->source);
-    backend->device_free (context, track->medians);
-    backend->device_free (context, track->tensor);
-  }
+  if (shared->stream != NULL)
+    backend->stream_destroy (&shared->stream);
+  if (shared->second != NULL)
+    backend->stream_destroy (&shared->second);
+  if (shared->upper_uploaded != NULL)
+    backend->event_destroy (&shared->upper_uploaded);
+  if (shared->upper_done != NULL)
+    backend->event_destroy (&shared->upper_done);
+  for (int b = 0; b < PP_N_BUFFERS; b++)
+    if (shared->buffer[b].memory != NULL)
+      backend->device_free (context, shared->buffer[b].memory);
+}
+
+static void
+free_one (pp_shared_stream *shared)
+{
+  pp_arena_unref (&shared->arena);
+  pthread_mutex_destroy (&shared->lock);
+  free (shared);
 }
 
 /* NULL with an error. */
-static pp_track *
-make (const pp_backend *backend, pp_arena *arena, pp_error *error)
+static pp_shared_stream *
+create (const pp_backend *backend, pp_arena *arena, pp_error *error)
 {
-  pp_track *track = calloc (1, sizeof *track);
+  pp_shared_stream *shared = calloc (1, sizeof *shared);
 
-  if (track == NULL) {
-    pp_fail_memory (error, "calloc", sizeof *track);
+  if (shared == NULL) {
+    pp_fail_memory (error, "calloc", sizeof *shared);
     return NULL;
   }
-  track->arena = pp_arena_ref (arena);
+  pthread_mutex_init (&shared->lock, NULL);
+  shared->arena = pp_arena_ref (arena);
   pp_status status =
-      backend->stream_create (pp_arena_context (arena), &track->stream, error);
+      backend->stream_create (pp_arena_context (arena), &shared->stream, error);
   if (status == PP_OK && !backend->unified)
-    status = make_upper (backend, track, error);
+    status = create_second (backend, shared, error);
   if (status != PP_OK) {
-    unmake (backend, track);
-    pp_arena_unref (&track->arena);
-    free (track);
+    destroy (backend, shared);
+    free_one (shared);
     return NULL;
   }
-  return track;
+  return shared;
 }
 
 /* Under the lock. */
-static pp_tracks *
-find_tracks (const pp_backend *backend, int index)
+static pp_shared_streams *
+find_streams (const pp_backend *backend, int index)
 {
-  pp_tracks *tracks = backend->unified ? NULL : all;
+  pp_shared_streams *streams = all;
 
-  while (tracks != NULL &&
-      (tracks->backend != backend || tracks->index != index ||
-          pp_is_foreign (tracks->process)))
-    tracks = tracks->next;
-  return tracks;
+  while (streams != NULL &&
+      (streams->backend != backend || streams->index != index ||
+          pp_is_forked (streams->process)))
+    streams = streams->next;
+  return streams;
 }
 
 /* Under the lock. NULL with an error. */
-static pp_tracks *
-new_tracks (const pp_backend *backend, int index, pp_error *error)
+static pp_shared_streams *
+new_streams (const pp_backend *backend, int index, pp_error *error)
 {
-  pp_tracks *tracks = calloc (1, sizeof *tracks);
+  pp_shared_streams *streams = calloc (1, sizeof *streams);
 
-  if (tracks == NULL) {
-    pp_fail_memory (error, "calloc", sizeof *tracks);
+  if (streams == NULL) {
+    pp_fail_memory (error, "calloc", sizeof *streams);
     return NULL;
   }
-  tracks->backend = backend;
-  tracks->index = index;
-  tracks->process = pp_process_id ();
-  pthread_mutex_init (&tracks->lock, NULL);
-  pthread_cond_init (&tracks->turn_given, NULL);
-  pthread_cond_init (&tracks->work, NULL);
-  tracks->next = all;
-  all = tracks;
-  return tracks;
+  streams->backend = backend;
+  streams->index = index;
+  streams->process = getpid ();
+  streams->next = all;
+  all = streams;
+  return streams;
 }
 
 /* Under the lock. NULL with an error. */
-static pp_track *
-take (pp_tracks *tracks, pp_track *const *taken, int n, pp_arena *arena,
-    pp_error *error)
+static pp_shared_stream *
+take (pp_shared_streams *streams, pp_shared_stream *const *taken, int n,
+    pp_arena *arena, pp_error *error)
 {
-  pp_track *track = find (tracks, taken, n);
+  pp_shared_stream *shared = find (streams, taken, n);
 
-  if (track == NULL) {
-    track = make (tracks->backend, arena, error);
-    if (track == NULL)
+  if (shared == NULL) {
+    shared = create (streams->backend, arena, error);
+    if (shared == NULL)
       return NULL;
-    pp_track **link = &tracks->first;
+    pp_shared_stream **link = &streams->first;
     while (*link != NULL)
       link = &(*link)->next;
-    *link = track;
+    *link = shared;
   }
-  track->users++;
-  return track;
+  shared->users++;
+  return shared;
 }
 
 static void
@@ -161,7 +205,7 @@ give_lock (void)
   pthread_mutex_unlock (&lock);
 }
 
-/* A fork's child has tracks of its own, and none of the threads that could give
+/* A fork's child has streams of its own, but none of the threads that could give
  * the lock. */
 static void
 guard_forks (void)
@@ -170,25 +214,28 @@ guard_forks (void)
 }
 
 pp_status
-pp_tracks_take (pp_tracks **address, pp_track **track, int n, pp_arena *arena,
-    const pp_backend *backend, int index, pp_error *error)
+pp_shared_streams_take (pp_shared_streams **address, pp_shared_stream **stream,
+    int n, pp_arena *arena, const pp_backend *backend, int index,
+    pp_error *error)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pp_status status = PP_NO_MEMORY;
 
   pthread_once (&once, guard_forks);
   for (int i = 0; i < n; i++)
-    track[i] = NULL;
+    stream[i] = NULL;
   take_lock ();
-  pp_tracks *tracks = find_tracks (backend, index);
-  if (tracks == NULL)
-    tracks = new_tracks (backend, index, error);
-  *address = tracks;
-  if (tracks != NULL)
-    status = ++tracks->devices > 1 ? pp_turns_start (tracks, error) : PP_OK;
+  pp_shared_streams *streams = find_streams (backend, index);
+  if (streams == NULL)
+    streams = new_streams (backend, index, error);
+  *address = streams;
+  if (streams != NULL) {
+    streams->devices++;
+    status = PP_OK;
+  }
   for (int i = 0; i < n && status == PP_OK; i++) {
-    track[i] = take (tracks, track, i, arena, error);
-    if (track[i] == NULL)
+    stream[i] = take (streams, stream, i, arena, error);
+    if (stream[i] == NULL)
       status = PP_NO_MEMORY;
   }
   give_lock ();
@@ -196,76 +243,86 @@ pp_tracks_take (pp_tracks **address, pp_track **track, int n, pp_arena *arena,
 }
 
 /* Under the lock. */
-static pp_track *
-take_unused (pp_tracks *tracks)
+static pp_shared_stream *
+take_unused (pp_shared_streams *streams)
 {
-  pp_track **link = &tracks->first, *unused = NULL;
+  pp_shared_stream **link = &streams->first, *unused = NULL;
 
   while (*link != NULL) {
-    pp_track *track = *link;
-    if (track->users > 0) {
-      link = &track->next;
+    pp_shared_stream *shared = *link;
+    if (shared->users > 0) {
+      link = &shared->next;
       continue;
     }
-    *link = track->next;
-    track->next = unused;
-    unused = track;
+    *link = shared->next;
+    shared->next = unused;
+    unused = shared;
   }
   return unused;
 }
 
 /* Under the lock. */
 static void
-forget (const pp_tracks *tracks)
+forget (const pp_shared_streams *streams)
 {
-  pp_tracks **link = &all;
+  pp_shared_streams **link = &all;
 
-  while (*link != tracks)
+  while (*link != streams)
     link = &(*link)->next;
-  *link = tracks->next;
+  *link = streams->next;
 }
 
-pp_track *
-pp_tracks_give_back (pp_tracks **address, pp_track **track, int n)
+pp_shared_stream *
+pp_shared_streams_give_back (
+    pp_shared_streams **address, pp_shared_stream **stream, int n)
 {
-  pp_tracks *tracks = *address;
+  pp_shared_streams *streams = *address;
 
   *address = NULL;
-  if (tracks == NULL)
+  if (streams == NULL)
     return NULL;
   take_lock ();
   for (int i = 0; i < n; i++)
-    if (track[i] != NULL)
-      track[i]->users--;
-  pp_track *unused = take_unused (tracks);
-  const bool last = --tracks->devices == 0;
+    if (stream[i] != NULL)
+      stream[i]->users--;
+  pp_shared_stream *unused = take_unused (streams);
+  const bool last = --streams->devices == 0;
   if (last)
-    forget (tracks);
+    forget (streams);
   give_lock ();
-  if (last) {
-    pp_turns_stop (tracks);
-    pthread_cond_destroy (&tracks->work);
-    pthread_cond_destroy (&tracks->turn_given);
-    pthread_mutex_destroy (&tracks->lock);
-    free (tracks);
-  }
+  if (last)
+    free (streams);
   return unused;
 }
 
 void
-pp_tracks_unmake (const pp_backend *backend, pp_track *unused)
+pp_shared_streams_destroy (const pp_backend *backend, pp_shared_stream *unused)
 {
   for (; unused != NULL; unused = unused->next)
-    unmake (backend, unused);
+    destroy (backend, unused);
 }
 
 void
-pp_tracks_free (pp_track *unused)
+pp_shared_streams_free (pp_shared_stream *unused)
 {
   while (unused != NULL) {
-    pp_track *next = unused->next;
-    pp_arena_unref (&unused->arena);
-    free (unused);
+    pp_shared_stream *next = unused->next;
+    free_one (unused);
     unused = next;
   }
+}
+
+pp_status
+pp_shared_stream_join_second (
+    pp_shared_stream *shared, const pp_backend *backend, pp_error *error)
+{
+  pp_status status = PP_OK;
+
+  if (!shared->upper_pending)
+    return PP_OK;
+  status = backend->record (shared->second, shared->upper_done, error);
+  if (status == PP_OK)
+    status = backend->stream_wait (shared->stream, shared->upper_done, error);
+  shared->upper_pending = status != PP_OK;
+  return status;
 }

@@ -1,111 +1,89 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A stream of a GPU with the buffers that its jobs work in: a track. The devices
- * of a process that are on one GPU take turns on the same few tracks. What many
- * streams have under way at once does not fit into a GPU's cache: on an H200,
- * 64 elements with streams and buffers of their own reached 88 % of the rate of
- * one, and one element whose four streams took turns on more buffers fell alike.
- * Buffers grow to what the largest job wanted; they are given back with the track,
- * when the last device that has it closes.
+ * The streams that the devices of a process share: on a GPU a few streams and
+ * the buffers that their jobs work in, on the CPU its worker threads.
  *
- * A turn lasts as long as a job's calls to the backend. Nobody who has a frame
- * waits for one: a device that finds the turn taken is listed, and when the turn
- * comes, a thread of the GPU's tracks queues its job. That thread calls nobody
- * back. It waits in the driver, and for the track's jobs where it needs memory that
- * nobody reserved, but for no other job. So few threads are inside the driver at a
- * time, which lets only one go on: where each made itself another track when it
- * found all of them taken, 40 were inside, queueing a job took 1200 us instead of
- * 17, and 64 elements were 1 to 5 % slower.
+ * Why they share. On a GPU, what many streams have under way at once does not
+ * fit into the cache: on an H200, 64 elements with streams and buffers of their
+ * own reached 88 % of the rate of one. On the CPU, 16 elements on two cores
+ * would make 64 threads.
  *
- * Not for unified backends: there a track is a worker thread, and a device's own.
+ * How. A mutex per stream is held while the calls of one job are queued, about
+ * 15 us, so that no other device's calls come between them. Nothing else is done
+ * under it: no allocation, no free, no wait, no callback. Threads that complete
+ * jobs never take it. Buffers grow outside of it and are swapped under it.
  */
-#ifndef PP_TRACKS_H
-#define PP_TRACKS_H
+#ifndef PP_SHARED_STREAMS_H
+#define PP_SHARED_STREAMS_H
+
+#include <pthread.h>
 
 #include "arena.h"
 
-#include <pthread.h>
-#include <stdbool.h>
+/* As many as a GPU's devices share; a device that asks for more gets more. On
+ * the CPU they share as many as it has cores. */
+#define PP_SHARED_STREAMS 4
 
-/* Devices share tracks when there are as many. */
-#define PP_SHARED_TRACKS 4
+typedef struct pp_buffer {
+  void *memory; /* on the device; NULL while size is 0 */
+  size_t size;  /* bytes */
+} pp_buffer;
 
-/* Linked by next_for_turn; last means nothing where first is NULL. */
-struct pp_device_list {
-  pp_device *first, *last;
+enum pp_stream_buffer {
+  PP_BUFFER_IMAGE,
+  PP_BUFFER_MEDIANS,
+  PP_BUFFER_TENSOR,
+  PP_N_BUFFERS
 };
 
-typedef struct pp_track {
-  /* Under the lock of tracks.c. */
-  struct pp_track *next;
+typedef struct pp_shared_stream {
+  /* Under the lock of the list in shared_streams.c. */
+  struct pp_shared_stream *next;
   int users; /* devices */
   /* Keeps the context that the stream belongs to. */
   pp_arena *arena;
-  /* The turn, under the lock of its tracks: nothing may come between a job's
-   * stages, which leave their results in the buffers. */
-  bool taken;
-  int reserving; /* threads that wait for it */
-  bool given;    /* to one of them, which is not there yet */
-  bool reserved; /* taken by one of them: who is listed comes next */
-  struct pp_device_list waiting;
-  /* Of whoever has the turn. */
-  pp_stream *stream;
-  void *source, *medians,
-      *tensor; /* on the device; NULL on a unified backend */
-  size_t source_size, medians_size, tensor_size;
-  /* What a job in two bands takes beside; NULL on a unified backend. */
-  pp_stream *upper;
+
+  /* Constant from creation on. second and the two events are for jobs in two
+   * bands; NULL on a unified backend. */
+  pp_stream *stream, *second;
   pp_event *upper_uploaded, *upper_done;
-  bool apart; /* upper may use the buffers still: the stream has to wait */
-} pp_track;
 
-/* Those of one GPU, or of one device on a unified backend. */
-typedef struct pp_tracks {
-  /* Under the lock of tracks.c. */
-  struct pp_tracks *next;
-  const pp_backend *backend;
-  int index; /* of the GPU */
-  pid_t process;
-  int devices;
-  pp_track *first; /* oldest first */
-  /* Made with the second device: one alone finds every turn free. */
-  bool has_thread;
-  pthread_t thread;
-  /* Of turns. Held for no call; taken with a device's lock held. */
   pthread_mutex_t lock;
-  pthread_cond_t turn_given;        /* to a thread that reserves */
-  pthread_cond_t work;              /* for the thread, or quit */
-  struct pp_device_list for_thread; /* they have a turn each */
-  bool quit;
-} pp_tracks;
+  /* Under the lock. */
+  pp_buffer buffer[PP_N_BUFFERS];
+  /* A job failed while its upper band was on the second stream: the next job
+   * waits for it first. */
+  bool upper_pending;
+} pp_shared_stream;
 
-/* Takes n tracks of the GPU, those with the fewest devices first, making what is
- * missing. Between enter and leave of arena's context. On a failure some may be
- * taken, and the others are NULL; they are to be given back all the same. */
-pp_status pp_tracks_take (pp_tracks **tracks, pp_track **track, int n,
-    pp_arena *arena, const pp_backend *backend, int index, pp_error *error);
+/* The streams of one GPU, or of the CPU. */
+typedef struct pp_shared_streams pp_shared_streams;
 
-/* Gives them back, in the process that took them; the device has no jobs. Returns
- * what no device has any more, linked by next: first unmake, between enter and
- * leave of arena's context; where that cannot be entered, what they hold is lost
- * with it. Then free, after leave. */
-pp_track *pp_tracks_give_back (pp_tracks **tracks, pp_track **track, int n);
-void pp_tracks_unmake (const pp_backend *backend, pp_track *unused);
-void pp_tracks_free (pp_track *unused);
+/* Takes n streams of the device index of backend for a device, those with the
+ * fewest users first, and creates what is missing. On a GPU they are n different
+ * ones; on the CPU several may be the same, where n is more than it has cores.
+ * Between enter and leave of arena's context. On a failure some may have been
+ * taken and the others are NULL; they must be given back all the same. */
+pp_status pp_shared_streams_take (pp_shared_streams **streams,
+    pp_shared_stream **stream, int n, pp_arena *arena,
+    const pp_backend *backend, int index, pp_error *error);
 
-/* Turns: turns.c. For device's next job. True: the turn is the caller's, who
- * queues the job and gives the turn. False: device is listed, and the thread will
- * do both. */
-bool pp_turn_take_or_list (
-    pp_tracks *tracks, pp_track *track, pp_device *device);
-/* Leaves both to the thread, now or when the turn comes. */
-void pp_turn_leave (pp_tracks *tracks, pp_track *track, pp_device *device);
-/* For what is not a job: waits for the turn, which jobs and such threads get one
- * after the other where both want it. */
-void pp_turn_wait (pp_tracks *tracks, pp_track *track);
-void pp_turn_give (pp_tracks *tracks, pp_track *track);
-/* The thread, unless it is there. Stop: no device is left. */
-pp_status pp_turns_start (pp_tracks *tracks, pp_error *error);
-void pp_turns_stop (pp_tracks *tracks);
+/* Gives them back, in the process that took them; the device has no jobs.
+ * Returns the streams that no device uses any more, linked by next. Destroy
+ * these between enter and leave of arena's context; where that cannot be
+ * entered, what they hold is lost with it. Then free them, after leave. */
+pp_shared_stream *pp_shared_streams_give_back (
+    pp_shared_streams **streams, pp_shared_stream **stream, int n);
+void pp_shared_streams_destroy (
+    const pp_backend *backend, pp_shared_stream *unused);
+void pp_shared_streams_free (pp_shared_stream *unused);
+
+/* Makes the stream wait for the second one, where a job that failed left its
+ * upper band there. With the stream's lock held, between enter and leave. */
+pp_status pp_shared_stream_join_second (
+    pp_shared_stream *shared, const pp_backend *backend, pp_error *error);
+
+/* Cores that this process may use. */
+int pp_count_cores (void);
 
 #endif

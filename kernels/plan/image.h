@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A frame as a device with memory of its own has it: the rows that the plan
- * lists (rows.c), the planes one behind the other. How it gets there is decided
- * here, and done by transfer.c. Pure functions; any thread.
+ * The image: the rows of a frame that the plan lists (touched_rows.c), as they
+ * lie in a device's memory, one plane behind the other. Pure functions; any
+ * thread.
  */
 #ifndef PP_IMAGE_H
 #define PP_IMAGE_H
 
-#include "kernels/engine/backend.h"
+#include "plan.h"
 
-/* All staged planes together, and each of the others. */
-#define PP_MAX_IMAGE_COPIES (1 + PP_MAX_PLANES * PP_MAX_ROW_GROUPS)
+/* Sizes, offsets and strides are in bytes. staged: bit p says that plane p is
+ * copied through staging memory. */
 
-/* What makes a band of the image of one frame; copies and gather in any order.
- */
-typedef struct pp_image {
-  pp_view view; /* the source that the kernels take */
-  size_t bytes; /* that all of it moves */
-  int n_copies;
-  pp_copy copy[PP_MAX_IMAGE_COPIES];
-  pp_gather gather; /* n_planes 0: nothing to gather */
-} pp_image;
-
-/* Bytes that the image of any frame has room in. */
+/* The largest image of any frame, whatever its strides. */
 size_t pp_image_size (const pp_plan *plan);
+/* Staging memory for these planes. */
+size_t pp_image_staged_size (const pp_plan *plan, unsigned staged);
 
-/* Bytes of staging memory for these planes; bit p: plane p. */
-size_t pp_image_staged_size (const pp_plan *plan, unsigned planes);
+/* Where each plane starts in the image, and its row stride there. Staged planes
+ * come first: their offsets and strides are those in staging memory, too. */
+typedef struct pp_image_layout {
+  size_t offset[PP_MAX_PLANES];
+  size_t stride[PP_MAX_PLANES];
+  bool joined[PP_MAX_PLANES]; /* adjacent rows can be copied as one piece */
+} pp_image_layout;
 
-/* Copies the listed rows of these planes to staging memory, as they will lie on
- * the device. source is a view from pp_plan_crop_view; then it names the
- * copies. Returns the bytes copied. */
-size_t pp_image_stage (
-    const pp_plan *plan, unsigned planes, void *staging, pp_view *source);
-
-/* band: of the plan; the view is that of the whole image in any case, and what is
- * staged goes with every band. source: where pp_image_stage left the staged
- * planes, and the pinned others. memory, index: on the device; of pp_image_size
- * bytes, at a multiple of 256, and the plan's device_index. */
-void pp_image_init (pp_image *image, const pp_plan *plan, const pp_band *band,
-    unsigned staged, const pp_view *source, void *memory, const int32_t *index);
+/* stride: of the frame's planes; those of staged planes are not read. */
+void pp_image_layout_init (pp_image_layout *layout, const pp_plan *plan,
+    unsigned staged, const size_t stride[PP_MAX_PLANES]);
 
 #endif

@@ -290,7 +290,7 @@ pick_filter (pp_spec *spec, check_random *random)
     [PP_DENOISE_GAUSSIAN] = 7, [PP_DENOISE_MEDIAN] = 5
   };
   spec->antialias = check_one_in (random, 2);
-  spec->denoise = (pp_denoise) check_between (random, 0, PP_DENOISE_MEDIAN);
+  spec->denoise = (pp_denoise) check_between (random, 0, PP_N_DENOISES - 1);
   if (spec->denoise == PP_DENOISE_NONE)
     return;
   spec->denoise_size =
@@ -342,7 +342,7 @@ pick_geometry (check_case *check, check_random *random)
     spec->width = source->width / divisor;
     spec->height = source->height / divisor;
   }
-  spec->fit = (pp_fit) check_between (random, 0, PP_FIT_CROP);
+  spec->fit = (pp_fit) check_between (random, 0, PP_N_FITS - 1);
   spec->pad_align = (pp_align) check_between (random, 0, PP_ALIGN_TOP_LEFT);
   spec->ignore_pixel_aspect_ratio = check_one_in (random, 4);
   if (spec->fit == PP_FIT_LETTERBOX)
@@ -391,8 +391,7 @@ make_large (check_case *check, const struct large_row *row)
 int
 check_first_large (void)
 {
-  return LENGTH (formats) * (PP_METHOD_AREA + 1) * (PP_TYPE_INT8 + 1) *
-      (PP_LAYOUT_NHWC + 1);
+  return LENGTH (formats) * PP_N_METHODS * PP_N_TYPES * PP_N_LAYOUTS;
 }
 
 int
@@ -421,12 +420,13 @@ check_case_init (check_case *check, uint64_t seed, int number)
 
   pp_spec *spec = &check->spec;
   pp_spec_init (spec);
-  spec->method = (pp_method) (walk % (PP_METHOD_AREA + 1));
-  walk /= PP_METHOD_AREA + 1;
-  spec->type = (pp_type) (walk % (PP_TYPE_INT8 + 1));
-  walk /= PP_TYPE_INT8 + 1;
-  spec->layout = (pp_layout) (walk % (PP_LAYOUT_NHWC + 1));
-  spec->channels = (pp_channels) check_between (&random, 0, PP_CHANNELS_GRAY);
+  spec->method = (pp_method) (walk % PP_N_METHODS);
+  walk /= PP_N_METHODS;
+  spec->type = (pp_type) (walk % PP_N_TYPES);
+  walk /= PP_N_TYPES;
+  spec->layout = (pp_layout) (walk % PP_N_LAYOUTS);
+  spec->channels =
+      (pp_channels) check_between (&random, 0, PP_N_CHANNEL_ORDERS - 1);
   pick_geometry (check, &random);
   pick_filter (spec, &random);
   pick_numbers (spec, &random);

@@ -34,6 +34,7 @@ open_device (int streams)
   EXPECT (device != NULL, "%d streams: %s", streams, error.text);
   if (device == NULL)
     exit (expect_end ());
+  pp_device_time_all (device, true);
   return device;
 }
 

@@ -105,7 +105,7 @@ test_shared_tracks (void)
           (struct sharer){ .number = i, .device = open_device (1 + i % 4) };
     /* a stream and one for upper bands */
     EXPECT (backend != &fake_backend ||
-            count_created () - before == 2 * PP_SHARED_TRACKS,
+            count_created () - before == 2 * PP_SHARED_STREAMS,
         "%d streams", count_created () - before);
     for (int i = 0; i < SHARERS; i++)
       pthread_create (&sharers[i].thread, NULL, run_sharer, &sharers[i]);
@@ -155,21 +155,21 @@ static void
 test_after_on_one_track (void)
 {
   const pp_spec spec = letterbox_spec (64, 64);
-  pp_device *devices[PP_SHARED_TRACKS + 1];
+  pp_device *devices[PP_SHARED_STREAMS + 1];
 
   /* the last one's only track is the first one's */
-  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
+  for (int d = 0; d <= PP_SHARED_STREAMS; d++)
     devices[d] = open_device (1);
   for (int round = 0; round < 20; round++) {
     struct frame first, second;
     frame_init (&first, pp_device_arena (devices[0]), &spec,
         rgb_format (600, 400), 0, (unsigned) round);
-    frame_init (&second, pp_device_arena (devices[PP_SHARED_TRACKS]), &spec,
+    frame_init (&second, pp_device_arena (devices[PP_SHARED_STREAMS]), &spec,
         rgb_format (300, 200), 0, (unsigned) round + 50);
     frame_submit (&first, devices[0], round % 2 ? 3 : 0);
     pp_task task = frame_task (&second, round % 4 < 2 ? 3 : 0);
     task.after = first.job;
-    second.job = pp_submit (devices[PP_SHARED_TRACKS], &task, NULL);
+    second.job = pp_submit (devices[PP_SHARED_STREAMS], &task, NULL);
     second.submitted++;
     frame_check (&second, "after");
     EXPECT (pp_job_query (first.job), "the job before it has not ended");
@@ -177,7 +177,7 @@ test_after_on_one_track (void)
     frame_clear (&first);
     frame_clear (&second);
   }
-  for (int d = 0; d <= PP_SHARED_TRACKS; d++)
+  for (int d = 0; d <= PP_SHARED_STREAMS; d++)
     pp_device_close (&devices[d]);
 }
 

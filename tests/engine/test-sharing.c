@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Devices that share a GPU's tracks, on the fake backend, where any call can be
- * made to stand still: no thread that has a frame waits for another's call.
+ * Devices that share streams, on the fake backend, where any call can be made to
+ * stand still: whoever is in a call holds up only those that queue on the same
+ * stream, and no one else.
  */
 #include "kernels/engine/engine.h"
 
 #include <unistd.h>
 
-#include "tests/fake/backend_fake.h"
 #include "engineframe.h"
 #include "tests/common/resources.h"
+#include "tests/fake/backend_fake.h"
 
 /* Longest that something which must happen may take, milliseconds. */
 #define PATIENCE 10000
@@ -25,13 +26,13 @@ struct sharer {
   bool is_through; /* that thread; atomic */
 };
 
-/* One stream each: four of them, but no other, are on the first one's track. */
+/* One stream each: four of them, but no other, are on the first one's. */
 enum {
   FIRST,
   OTHER,
-  SECOND = PP_SHARED_TRACKS,
-  THIRD = 2 * PP_SHARED_TRACKS,
-  LAST = 3 * PP_SHARED_TRACKS,
+  SECOND = PP_SHARED_STREAMS,
+  THIRD = 2 * PP_SHARED_STREAMS,
+  LAST = 3 * PP_SHARED_STREAMS,
   SHARERS
 };
 
@@ -62,9 +63,10 @@ open_all (void)
   for (int d = 0; d < SHARERS; d++)
     sharer_init (d);
   for (int d = 0; d < SHARERS; d++)
-    EXPECT ((sharers[d].device->track[0] == sharers[FIRST].device->track[0]) ==
-            (d % PP_SHARED_TRACKS == FIRST),
-        "device %d is on another track", d);
+    EXPECT (
+        (sharers[d].device->stream[0] == sharers[FIRST].device->stream[0]) ==
+            (d % PP_SHARED_STREAMS == FIRST),
+        "device %d is on another stream", d);
 }
 
 static void
@@ -112,7 +114,7 @@ reserve_for (struct sharer *sharer, const pp_spec *spec)
   __atomic_store_n (&sharer->is_through, true, __ATOMIC_RELEASE);
 }
 
-/* For a plan that its track has no room for, but the device has for its tables. */
+/* For a plan that its stream has no room for, but the device has for its tables. */
 static void *
 reserve (void *data)
 {
@@ -164,23 +166,6 @@ start_and_stall (int number, void *(*function) (void *), fake_call call)
   expect_call (call, before);
 }
 
-/* So many that reserve wait for the turn. */
-static void
-expect_reserving (int number, int n)
-{
-  pp_tracks *tracks = sharers[number].device->tracks;
-  const pp_track *track = sharers[number].device->track[0];
-  int reserving = -1;
-
-  for (int ms = 0; ms < PATIENCE && reserving != n; ms++) {
-    usleep (1000);
-    pthread_mutex_lock (&tracks->lock);
-    reserving = track->reserving;
-    pthread_mutex_unlock (&tracks->lock);
-  }
-  EXPECT (reserving == n, "%d wait for the turn", reserving);
-}
-
 /* Whether the sharer's thread is, within so many milliseconds. */
 static bool
 is_through (int number, int patience)
@@ -204,187 +189,144 @@ ends (int number, int patience)
   return false;
 }
 
-/* Those after the first; which of them are on its track is known. */
+/* Whether device d is on the first one's stream. */
+static bool
+is_behind (int d)
+{
+  return d % PP_SHARED_STREAMS == FIRST;
+}
+
+/* All but the first one submit. Those on other streams end; those on the first
+ * one's wait if they must. */
 static void
-expect_others_go_on (const char *what)
+expect_others (bool wait, const char *what)
 {
   for (int d = OTHER; d < SHARERS; d++) {
     if (sharers[d].frame.job != NULL)
       continue;
     start (d, submit);
-    if (!is_through (d, PATIENCE)) {
-      EXPECT (false, "%s: device %d waits", what, d);
+    const bool waits = wait && is_behind (d);
+    const bool through = is_through (d, waits ? CAUTION : PATIENCE);
+    EXPECT (through == !waits, "%s: device %d %s", what, d,
+        through ? "does not wait" : "waits");
+    if (!waits && !through)
       exit (expect_end ()); /* it may be for ever */
-    }
-    const bool is_behind = d % PP_SHARED_TRACKS == FIRST;
-    EXPECT (ends (d, is_behind ? CAUTION : PATIENCE) == !is_behind,
-        "%s: device %d's frame", what, d);
+    if (!waits)
+      EXPECT (ends (d, PATIENCE), "%s: device %d's frame", what, d);
   }
 }
 
-/* A call of one device's stands still, on its own thread: nobody waits, and those
- * on other tracks end. Then what was left to the tracks' thread, in turn. */
+/* A call of one device's stands still while it queues a job: those on its stream
+ * wait for it to return, all others go on. */
 static void
 test_call_that_lasts (void)
 {
-  open_all ();
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  expect_others_go_on ("a call that lasts");
-  EXPECT (!is_through (FIRST, 1), "nothing stands still");
-  fake_stall (FAKE_LAUNCH, 0);
-  close_all ("a call that lasts");
-}
+  static const fake_call calls[] = { FAKE_ENTER, FAKE_COPY, FAKE_LAUNCH,
+    FAKE_RECORD };
 
-/* The same of a call that the tracks' thread makes. */
-static void
-test_call_that_was_left (void)
-{
-  open_all ();
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, submit);
-  EXPECT (is_through (LAST, PATIENCE), "it waits");
-  const int before = fake_count (FAKE_LAUNCH);
-  fake_stall (FAKE_LAUNCH, 1);
-  EXPECT (is_through (FIRST, PATIENCE) && ends (FIRST, PATIENCE),
-      "the first one's goes on");
-  expect_call (FAKE_LAUNCH, before);
-  EXPECT (!ends (LAST, CAUTION), "the last one's stands still");
-  expect_others_go_on ("a call that was left");
-
-  /* the first one's next frame, on the track that is taken */
-  frame_check (&sharers[FIRST].frame, "a call that was left");
-  frame_clear (&sharers[FIRST].frame);
-  const pp_spec spec = letterbox_spec (48, 40);
-  frame_init (&sharers[FIRST].frame, pp_device_arena (sharers[FIRST].device),
-      &spec, rgb_format (40, 40), 0, 9);
-  start (FIRST, submit);
-  EXPECT (is_through (FIRST, PATIENCE), "the first one's next frame waits");
-  EXPECT (!ends (FIRST, CAUTION), "it is not behind the last one's");
-  fake_stall (FAKE_LAUNCH, 0);
-  close_all ("a call that was left");
-}
-
-/* Who reserves waits for the turn, gets it before those that are listed, and while
- * memory is made nobody waits. */
-static void
-test_reserve (void)
-{
-  open_all ();
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, submit);
-  EXPECT (is_through (LAST, PATIENCE), "it waits");
-  start (SECOND, reserve);
-  expect_reserving (SECOND, 1);
-  EXPECT (!is_through (SECOND, CAUTION), "memory is changed under a job");
-  const int before = fake_count (FAKE_DEVICE_ALLOC);
-  fake_stall (FAKE_DEVICE_ALLOC, 1);
-  fake_stall (FAKE_LAUNCH, 0);
-  expect_call (FAKE_DEVICE_ALLOC, before);
-  EXPECT (!is_through (SECOND, 1) && !ends (LAST, CAUTION),
-      "who reserves does not come first");
-  fake_stall (FAKE_DEVICE_ALLOC, 0);
-  EXPECT (is_through (SECOND, PATIENCE), "the turn does not come");
-  close_all ("before a reservation");
-
-  open_all ();
-  start_and_stall (FIRST, reserve, FAKE_DEVICE_ALLOC);
-  expect_others_go_on ("memory that takes long");
-  fake_stall (FAKE_DEVICE_ALLOC, 0);
-  close_all ("memory that takes long");
-}
-
-/* Tables are a device's own: whoever makes them does not have the turn, and frames
- * end on its track meanwhile. */
-static void
-test_reserve_tables (void)
-{
-  open_all ();
-  start_and_stall (FIRST, reserve_tables, FAKE_DEVICE_ALLOC);
-  for (int d = SECOND; d < SHARERS; d += PP_SHARED_TRACKS) {
-    start (d, submit);
-    EXPECT (is_through (d, PATIENCE), "device %d waits", d);
-    EXPECT (ends (d, PATIENCE), "device %d's frame waits", d);
+  for (int c = 0; c < LENGTH (calls); c++) {
+    fake_reset ();
+    open_all ();
+    start_and_stall (FIRST, submit, calls[c]);
+    expect_others (true, fake_call_name (calls[c]));
+    EXPECT (!is_through (FIRST, 1), "nothing stands still");
+    fake_stall (calls[c], 0);
+    close_all (fake_call_name (calls[c]));
   }
-  EXPECT (!is_through (FIRST, 1), "nothing stands still");
-  fake_stall (FAKE_DEVICE_ALLOC, 0);
-  EXPECT (is_through (FIRST, PATIENCE), "who reserves does not go on");
-  close_all ("beside tables");
 }
 
-/* Two that reserve have the turn one after the other, and a job that is listed
- * comes between them. */
+/* What is queued ends, and is called back, while another device stands still
+ * with the stream's lock held: threads that complete jobs never take it. */
 static void
-test_two_that_reserve (void)
+test_completion (void)
 {
   open_all ();
+  fake_hold (true);
+  start (SECOND, submit);
+  EXPECT (is_through (SECOND, PATIENCE), "it waits");
   start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, submit);
-  EXPECT (is_through (LAST, PATIENCE), "it waits");
-  start (SECOND, reserve);
-  start (THIRD, reserve);
-  expect_reserving (SECOND, 2);
-  const int allocations = fake_count (FAKE_DEVICE_ALLOC);
-  fake_stall (FAKE_DEVICE_ALLOC, 1);
+  fake_hold (false);
+  EXPECT (ends (SECOND, PATIENCE), "it does not end");
+  frame_wait_callbacks (&sharers[SECOND].frame);
+  EXPECT (sharers[SECOND].frame.dones == 1, "no callback");
   fake_stall (FAKE_LAUNCH, 0);
-  expect_call (FAKE_DEVICE_ALLOC, allocations);
-  EXPECT (!is_through (SECOND, CAUTION) && !is_through (THIRD, CAUTION),
-      "two have one turn");
-  const int launches = fake_count (FAKE_LAUNCH);
-  fake_stall (FAKE_LAUNCH, 1);
-  fake_stall (FAKE_DEVICE_ALLOC, 0);
-  expect_call (FAKE_LAUNCH, launches);
-  expect_reserving (SECOND, 1);
-  EXPECT (is_through (SECOND, CAUTION) + is_through (THIRD, CAUTION) <= 1,
-      "no job comes between them");
-  fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (is_through (SECOND, PATIENCE) && is_through (THIRD, PATIENCE),
-      "the turn does not come");
-  close_all ("two that reserve");
+  close_all ("completion");
 }
 
-/* Who reserves is told of its own track's turn, whoever else waits for another's,
- * and longer. */
-static void
-test_two_tracks (void)
-{
-  const int neighbour = OTHER + PP_SHARED_TRACKS;
-
-  open_all ();
-  start_and_stall (OTHER, submit, FAKE_LAUNCH);
-  start (neighbour, reserve);
-  expect_reserving (neighbour, 1);
-  start_and_stall (FIRST, submit, FAKE_RECORD);
-  start (SECOND, reserve);
-  expect_reserving (SECOND, 1);
-  fake_stall (FAKE_RECORD, 0);
-  EXPECT (is_through (SECOND, PATIENCE), "the turn does not come");
-  EXPECT (!is_through (neighbour, CAUTION), "another track's turn is taken");
-  fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (is_through (neighbour, PATIENCE), "the other track's does not come");
-  close_all ("two tracks");
-}
-
-/* Of one device fails what the tracks' thread does for it; others go on. */
+/* The same where a job failed: its streams are waited for. */
 static void
 test_failure (void)
 {
   pp_error error = { 0 };
 
   open_all ();
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, submit);
-  EXPECT (is_through (LAST, PATIENCE), "it waits");
+  fake_hold (true);
   fake_fail (FAKE_LAUNCH, 1, false);
-  fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (pp_job_wait (sharers[LAST].frame.job, &error) ==
+  start (SECOND, submit);
+  EXPECT (is_through (SECOND, PATIENCE), "it waits");
+  start_and_stall (FIRST, submit, FAKE_LAUNCH);
+  fake_hold (false);
+  EXPECT (pp_job_wait (sharers[SECOND].frame.job, &error) ==
               fake_call_status (FAKE_LAUNCH) &&
           strstr (error.text, fake_call_name (FAKE_LAUNCH)) != NULL,
       "the launch did not fail: %s", error.text);
-  EXPECT (pp_device_error (sharers[LAST].device, NULL) != PP_OK &&
+  fake_stall (FAKE_LAUNCH, 0);
+  EXPECT (is_through (FIRST, PATIENCE), "the first one waits");
+  EXPECT (pp_device_error (sharers[SECOND].device, NULL) != PP_OK &&
           pp_device_error (sharers[FIRST].device, NULL) == PP_OK,
       "another device has the error");
-  pp_job_unref (&sharers[LAST].frame.job);
+  pp_job_unref (&sharers[SECOND].frame.job);
   close_all ("beside a failure");
+}
+
+/* Nobody waits while memory is allocated, for buffers or for tables. */
+static void
+test_reserve (void)
+{
+  static void *(*const functions[]) (void *) = { reserve, reserve_tables };
+
+  for (int f = 0; f < LENGTH (functions); f++) {
+    fake_reset ();
+    open_all ();
+    start_and_stall (FIRST, functions[f], FAKE_DEVICE_ALLOC);
+    expect_others (false, "memory that takes long");
+    EXPECT (!is_through (FIRST, 1), "nothing stands still");
+    fake_stall (FAKE_DEVICE_ALLOC, 0);
+    EXPECT (is_through (FIRST, PATIENCE), "who reserves does not go on");
+    close_all ("memory that takes long");
+  }
+}
+
+/* A buffer that is replaced is freed when the jobs that work in it have ended;
+ * meanwhile others go on in the new one. */
+static void
+test_replaced (void)
+{
+  open_all ();
+  fake_hold (true);
+  start (SECOND, submit);
+  EXPECT (is_through (SECOND, PATIENCE), "it waits");
+  start (FIRST, reserve);
+  EXPECT (!is_through (FIRST, CAUTION), "memory is freed under a job");
+  start (THIRD, submit);
+  EXPECT (is_through (THIRD, PATIENCE), "a third one waits");
+  fake_hold (false);
+  EXPECT (is_through (FIRST, PATIENCE), "who reserves does not go on");
+  close_all ("replaced");
+}
+
+/* Two reserve at once: the larger buffers stay, whoever comes first. */
+static void
+test_two_that_reserve (void)
+{
+  open_all ();
+  start_and_stall (FIRST, reserve, FAKE_DEVICE_ALLOC);
+  start (SECOND, reserve);
+  EXPECT (is_through (SECOND, PATIENCE), "the second one waits");
+  fake_stall (FAKE_DEVICE_ALLOC, 0);
+  EXPECT (is_through (FIRST, PATIENCE), "the first one waits");
+  expect_others (false, "two that reserve");
+  close_all ("two that reserve");
 }
 
 static pthread_mutex_t callback = PTHREAD_MUTEX_INITIALIZER;
@@ -397,7 +339,7 @@ stand_still (void *user, const pp_job_info *info, const pp_error *error)
   pthread_mutex_unlock (&callback);
 }
 
-/* A device's callback takes its time: what another one left is queued meanwhile. */
+/* A device's callback takes its time: others on the stream go on. */
 static void
 test_callback_that_lasts (void)
 {
@@ -414,62 +356,158 @@ test_callback_that_lasts (void)
   frame.job = pp_submit (first, &task, NULL);
   frame.submitted = 1;
   frame_check (&frame, "before a callback that lasts");
-
-  start_and_stall (FIRST, submit, FAKE_LAUNCH);
-  start (LAST, submit);
-  EXPECT (is_through (LAST, PATIENCE), "it waits");
-  fake_stall (FAKE_LAUNCH, 0);
-  EXPECT (ends (LAST, PATIENCE), "a frame waits for another's callback");
-  EXPECT (is_through (FIRST, PATIENCE) && frame.dones == 1 &&
-          sharers[FIRST].frame.dones == 0,
-      "the callback has returned");
+  expect_others (false, "a callback that lasts");
   pthread_mutex_unlock (&callback);
   frame_clear (&frame);
   close_all ("a callback that lasts");
 }
 
-/* One thread for all but a device alone. */
+/* A device adds its completion thread, and no other. */
 static void
-test_thread (void)
+test_threads (void)
 {
-  const pp_device_options options = { PP_SHARED_TRACKS, 1 };
+  const pp_device_options options = { PP_SHARED_STREAMS, 1 };
   const int none = count_resources (THREADS);
   pp_device *device[3] = { NULL };
-  pp_error error = { 0 };
   int threads[3];
 
   for (int d = 0; d < 3; d++) {
     device[d] = pp_device_open_backend (&fake_backend, -1, &options, NULL);
     threads[d] = count_resources (THREADS);
   }
-  /* each has its completion thread */
-  EXPECT (threads[1] == threads[0] + 2 && threads[2] == threads[1] + 1,
+  EXPECT (threads[1] == threads[0] + 1 && threads[2] == threads[1] + 1,
       "%d, %d and %d threads", threads[0], threads[1], threads[2]);
   for (int d = 0; d < 3; d++)
     pp_device_close (&device[d]);
   EXPECT (resources_become (THREADS, none), "%d threads, %d before",
       count_resources (THREADS), none);
+}
 
-  device[0] = pp_device_open_backend (&fake_backend, -1, &options, NULL);
-  fake_fail (FAKE_THREAD, 1, false);
-  device[1] = pp_device_open_backend (&fake_backend, -1, &options, &error);
-  EXPECT (device[1] == NULL && error.status == PP_NO_MEMORY &&
-          strstr (error.text, fake_call_name (FAKE_THREAD)) != NULL,
-      "without a thread: %s", error.text);
-  pp_device_close (&device[1]);
-  device[1] = pp_device_open_backend (&fake_backend, -1, &options, NULL);
-  EXPECT (device[1] != NULL, "the next one does not open");
-  pp_device_close (&device[1]);
-  pp_device_close (&device[0]);
+/* ---- workers of the CPU ---- */
+
+enum {
+  ELEMENTS = 16,
+  JOBS = 600 /* of all together */
+};
+
+static struct element {
+  pp_device *device;
+  pthread_t thread;
+  int jobs; /* submitted */
+} elements[ELEMENTS];
+
+static int jobs_left; /* atomic */
+
+/* The frame again and again: without callbacks, which spoil its source. */
+static void
+submit_again (struct frame *frame, pp_device *device)
+{
+  pp_task task = frame_task (frame, 3);
+
+  task.input_done = NULL;
+  task.done = NULL;
+  if (frame->job != NULL)
+    pp_job_wait (frame->job, NULL);
+  pp_job_unref (&frame->job);
+  frame->job = pp_submit (device, &task, NULL);
+}
+
+static void *
+submit_in_turn (void *data)
+{
+  struct element *element = data;
+  const pp_spec spec = letterbox_spec (160, 160);
+  struct frame frame[4];
+
+  for (int f = 0; f < LENGTH (frame); f++)
+    frame_init (&frame[f], pp_device_arena (element->device), &spec,
+        rgb_format (320, 200), 0, (unsigned) f);
+  for (int f = 0; __atomic_fetch_sub (&jobs_left, 1, __ATOMIC_RELAXED) > 0;
+       f = (f + 1) % LENGTH (frame)) {
+    submit_again (&frame[f], element->device);
+    element->jobs++;
+  }
+  for (int f = 0; f < LENGTH (frame); f++) {
+    submit_again (&frame[f], element->device);
+    frame_check (&frame[f], "an element of many");
+    frame_clear (&frame[f]);
+  }
+  return NULL;
+}
+
+/* The slowest element's part of the mean. */
+static double
+slowest_part (void)
+{
+  int least = JOBS;
+
+  jobs_left = JOBS;
+  for (int e = 0; e < ELEMENTS; e++) {
+    elements[e].jobs = 0;
+    pthread_create (&elements[e].thread, NULL, submit_in_turn, &elements[e]);
+  }
+  for (int e = 0; e < ELEMENTS; e++) {
+    pthread_join (elements[e].thread, NULL);
+    least = elements[e].jobs < least ? elements[e].jobs : least;
+  }
+  return (double) least * ELEMENTS / JOBS;
+}
+
+/* Elements on the CPU share as many workers as it has cores, and none of them
+ * starves. */
+static void
+test_workers (void)
+{
+  const pp_device_options options = { .streams = 4 };
+  const int none = count_resources (THREADS);
+  const int cores = pp_count_cores ();
+  const int workers = cores < 4 * ELEMENTS ? cores : 4 * ELEMENTS;
+  double part = 0;
+
+  for (int e = 0; e < ELEMENTS; e++) {
+    elements[e].device =
+        pp_device_open_backend (&pp_backend_cpu, -1, &options, NULL);
+    EXPECT (elements[e].device != NULL, "element %d does not open", e);
+  }
+  EXPECT (count_resources (THREADS) == none + ELEMENTS + workers,
+      "%d threads for %d elements on %d cores",
+      count_resources (THREADS) - none, ELEMENTS, cores);
+  /* On a machine with other work, the scheduler decides. */
+  for (int attempt = 0; attempt < 5 && part < 0.8; attempt++)
+    part = slowest_part ();
+  EXPECT (
+      part >= 0.8, "the slowest of %d has %.2f of the mean", ELEMENTS, part);
+  for (int e = 0; e < ELEMENTS; e++)
+    pp_device_close (&elements[e].device);
+  EXPECT (resources_become (THREADS, none), "%d threads, %d before",
+      count_resources (THREADS), none);
+}
+
+/* As many workers as are asked for, as long as there are cores. */
+static void
+test_few_workers (void)
+{
+  const pp_device_options options = { .streams = 1 };
+  const int none = count_resources (THREADS);
+  const int cores = pp_count_cores ();
+  pp_device *device[3];
+
+  for (int d = 0; d < LENGTH (device); d++) {
+    const int workers = d + 1 < cores ? d + 1 : cores;
+    device[d] = pp_device_open_backend (&pp_backend_cpu, -1, &options, NULL);
+    EXPECT (count_resources (THREADS) == none + d + 1 + workers,
+        "%d threads for %d elements", count_resources (THREADS) - none, d + 1);
+  }
+  for (int d = 0; d < LENGTH (device); d++)
+    pp_device_close (&device[d]);
 }
 
 int
 main (void)
 {
-  static void (*const tests[]) (void) = { test_call_that_lasts,
-    test_call_that_was_left, test_reserve, test_reserve_tables,
-    test_two_that_reserve, test_two_tracks, test_failure,
-    test_callback_that_lasts, test_thread };
+  static void (*const tests[]) (void) = { test_call_that_lasts, test_completion,
+    test_failure, test_reserve, test_replaced, test_two_that_reserve,
+    test_callback_that_lasts, test_threads, test_workers, test_few_workers };
   char text[200];
 
   setvbuf (stdout, NULL, _IOLBF, 0);

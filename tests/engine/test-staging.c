@@ -28,6 +28,7 @@ open_device (int streams, int staging_threads)
   EXPECT (device != NULL, "%s", error.text);
   if (device == NULL)
     exit (expect_end ());
+  pp_device_time_all (device, true);
   return device;
 }
 
@@ -292,9 +293,9 @@ test_reserve_between_jobs (void)
   make_frame (&second, device, 1);
   frame_submit (&first, device, 3);
   frame_check (&first, "first");
-  const size_t before = device->lane[0].tables_size;
+  const size_t before = device->tables[0].block.size;
   EXPECT (pp_device_reserve (device, large, NULL) == PP_OK, "reserve");
-  EXPECT (device->lane[0].tables_size > before, "its tables are no larger");
+  EXPECT (device->tables[0].block.size > before, "its tables are no larger");
   pp_task task = frame_task (&second, 3);
   task.plan = first.plan;
   second.job = pp_submit (device, &task, NULL);
@@ -412,12 +413,12 @@ test_choice (void)
   };
 
   for (int i = 0; i < LENGTH (cases); i++) {
-    const double length[PP_STAGES] = {
-      [PP_STAGE_UPLOADED] = cases[i].upload,
-      [PP_STAGE_COMPUTED] = cases[i].kernel,
-      [PP_STAGE_DONE] = cases[i].download,
+    const double length[PP_N_STAGES] = {
+      [PP_STAGE_UPLOAD] = cases[i].upload,
+      [PP_STAGE_KERNEL] = cases[i].kernel,
+      [PP_STAGE_DOWNLOAD] = cases[i].download,
     };
-    const int chosen = pp_streams_choose (length, cases[i].most);
+    const int chosen = pp_stream_choice_rule (length, cases[i].most);
     EXPECT (chosen == cases[i].expected, "case %d: %d, not %d", i, chosen,
         cases[i].expected);
   }

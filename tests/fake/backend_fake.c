@@ -77,8 +77,9 @@ fake_stall (fake_call call, int n)
   pthread_mutex_unlock (&control.lock);
 }
 
-void
-fake_wait_while_held (void)
+/* Called by streams before each operation. */
+static void
+wait_while_held (void)
 {
   pthread_mutex_lock (&control.lock);
   while (control.held)
@@ -326,23 +327,31 @@ device_free (pp_context *context, void *memory)
   pp_backend_cpu.host_free (context, memory);
 }
 
-/* A kernel that reads the host's memory, or a copy the wrong way, would give the
- * right numbers here. */
+/* The bytes must lie in one block of that kind: a kernel that reads the host's
+ * memory, a copy the wrong way or of pageable memory, or one that ends in the next
+ * buffer would give the right numbers here. */
 static void
-require_on_device (const void *address, bool on_device)
+require_inside (enum object kind, const void *address, size_t size)
 {
   const uint8_t *byte = address;
   bool found = false;
 
   pthread_mutex_lock (&control.lock);
   for (struct block *b = control.blocks; b != NULL; b = b->next)
-    found |= b->kind == DEVICE_BLOCKS && byte >= b->memory &&
-        byte < b->memory + b->size;
+    found |= b->kind == kind && byte >= b->memory &&
+        byte + size <= b->memory + b->size;
   pthread_mutex_unlock (&control.lock);
-  if (found != on_device) {
-    fprintf (stderr, "%p is %s the device\n", address, found ? "on" : "not on");
+  if (!found) {
+    fprintf (stderr, "%zu bytes at %p are in no %s\n", size, address,
+        kind == DEVICE_BLOCKS ? "device block" : "pinned block");
     abort ();
   }
+}
+
+static size_t
+extent (const pp_copy *copy, size_t row, size_t box)
+{
+  return (copy->boxes - 1) * box + (copy->rows - 1) * row + copy->width;
 }
 
 static pp_status
@@ -361,7 +370,7 @@ stream_create (pp_context *context, pp_stream **stream, pp_error *error)
 
   (void) context;
   if (status == PP_OK)
-    status = fake_stream_create (stream, error);
+    status = pp_host_stream_create (stream, wait_while_held, error);
   if (status == PP_OK)
     count_live (STREAMS, 1);
   return status;
@@ -370,18 +379,20 @@ stream_create (pp_context *context, pp_stream **stream, pp_error *error)
 static void
 stream_destroy (pp_stream **stream)
 {
-  fake_stream_destroy (stream);
+  pp_host_stream_destroy (stream);
   count_live (STREAMS, -1);
 }
 
 static pp_status
-event_create (pp_context *context, pp_event **event, pp_error *error)
+event_create (
+    pp_context *context, bool timed, pp_event **event, pp_error *error)
 {
   pp_status status = fake_enter_call (FAKE_EVENT_CREATE, error);
 
   (void) context;
+  (void) timed;
   if (status == PP_OK)
-    status = fake_event_create (event, error);
+    status = pp_host_event_create (event, error);
   if (status == PP_OK)
     add_block (EVENTS, *event, 0);
   return status;
@@ -391,7 +402,7 @@ static void
 event_destroy (pp_event **event)
 {
   remove_block (EVENTS, *event);
-  fake_event_destroy (event);
+  pp_host_event_destroy (event);
 }
 
 static pp_status
@@ -399,8 +410,10 @@ copy (pp_stream *stream, const pp_copy *copy, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_COPY, error);
 
-  require_on_device (copy->from, !copy->up);
-  require_on_device (copy->to, copy->up);
+  require_inside (copy->up ? HOST_BLOCKS : DEVICE_BLOCKS, copy->from,
+      extent (copy, copy->from_row, copy->from_box));
+  require_inside (copy->up ? DEVICE_BLOCKS : HOST_BLOCKS, copy->to,
+      extent (copy, copy->to_row, copy->to_box));
   if (status == PP_OK)
     fake_stream_copy (stream, copy);
   return status;
@@ -412,9 +425,14 @@ gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
   const pp_status status = fake_enter_call (FAKE_GATHER, error);
 
   for (int p = 0; p < gather->n_planes; p++) {
-    require_on_device (gather->plane[p].from, false);
-    require_on_device (gather->plane[p].to, true);
-    require_on_device (gather->plane[p].rows, true);
+    const pp_gather_plane *plane = &gather->plane[p];
+    const size_t rows = (size_t) plane->n_rows;
+    require_inside (HOST_BLOCKS, plane->from, plane->width);
+    require_inside (DEVICE_BLOCKS, plane->to,
+        (rows - 1) * plane->to_row +
+            (plane->width + PP_GATHER_ALIGNMENT - 1) / PP_GATHER_ALIGNMENT *
+                PP_GATHER_ALIGNMENT);
+    require_inside (DEVICE_BLOCKS, plane->rows, rows * sizeof *plane->rows);
   }
   if (status == PP_OK)
     fake_stream_gather (stream, gather);
@@ -426,12 +444,22 @@ launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_LAUNCH, error);
 
-  for (int p = 0; p < PP_MAX_PLANES; p++)
-    if (launch->plan->extent[p].height > 0)
-      require_on_device (launch->source.plane[p], true);
-  require_on_device (launch->tensor, true);
-  require_on_device (launch->index, true);
-  require_on_device (launch->weight, true);
+  const pp_plan *plan = launch->plan;
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const size_t stride = launch->source.stride[p];
+    const size_t rows = (size_t) plan->rows[p].count;
+    const size_t size = (rows - 1) * stride + (size_t) plan->extent[p].width;
+    if (rows == 0)
+      continue;
+    require_inside (DEVICE_BLOCKS, launch->source.plane[p], size);
+    if (plan->median.size > 0)
+      require_inside (DEVICE_BLOCKS, launch->medians.plane[p], size);
+  }
+  require_inside (DEVICE_BLOCKS, launch->tensor, plan->tensor_size);
+  require_inside (DEVICE_BLOCKS, launch->index,
+      plan->n_device_index * sizeof *plan->device_index);
+  require_inside (
+      DEVICE_BLOCKS, launch->weight, plan->n_weight * sizeof *plan->weight);
   if (status == PP_OK)
     fake_stream_launch (stream, launch);
   return status;
@@ -443,7 +471,7 @@ record (pp_stream *stream, pp_event *event, pp_error *error)
   const pp_status status = fake_enter_call (FAKE_RECORD, error);
 
   if (status == PP_OK)
-    fake_stream_record (stream, event);
+    pp_host_stream_record (stream, event);
   return status;
 }
 
@@ -453,7 +481,7 @@ stream_wait (pp_stream *stream, pp_event *event, pp_error *error)
   const pp_status status = fake_enter_call (FAKE_STREAM_WAIT, error);
 
   if (status == PP_OK)
-    fake_stream_wait (stream, event);
+    pp_host_stream_wait (stream, event);
   return status;
 }
 
@@ -463,7 +491,7 @@ stream_sync (pp_stream *stream, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_STREAM_SYNC, error);
 
-  fake_stream_sync (stream);
+  pp_host_stream_sync (stream);
   return status;
 }
 
@@ -474,7 +502,7 @@ event_wait (pp_event *event, bool alone, pp_error *error)
   const pp_status status = fake_enter_call (FAKE_EVENT_WAIT, error);
 
   if (status == PP_OK)
-    fake_event_wait (event);
+    pp_host_event_wait (event, NULL);
   return status;
 }
 
@@ -484,7 +512,7 @@ event_query (pp_event *event, bool *passed, pp_error *error)
   const pp_status status = fake_enter_call (FAKE_EVENT_QUERY, error);
 
   if (status == PP_OK)
-    *passed = fake_event_query (event);
+    *passed = pp_host_event_query (event);
   return status;
 }
 
@@ -495,7 +523,7 @@ event_elapsed (
   const pp_status status = fake_enter_call (FAKE_EVENT_ELAPSED, error);
 
   if (status == PP_OK)
-    *microseconds = fake_event_elapsed (from, to);
+    *microseconds = pp_host_event_elapsed (from, to);
   return status;
 }
 

@@ -136,9 +136,9 @@ take_settings (input *in, GstPpNegotiated *negotiated)
 
   negotiated->tensor =
       (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 };
-  settings->method = take_index (in, PP_METHOD_AREA + 1);
-  settings->fit = take_index (in, PP_FIT_CROP + 1);
-  settings->denoise = take_index (in, PP_DENOISE_MEDIAN + 1);
+  settings->method = take_index (in, PP_N_METHODS);
+  settings->fit = take_index (in, PP_N_FITS);
+  settings->denoise = take_index (in, PP_N_DENOISES);
   settings->antialias = take_bool (in);
 }
 

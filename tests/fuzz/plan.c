@@ -97,12 +97,12 @@ take_spec (input *in)
   pp_spec_init (&spec);
   spec.width = take_mostly (in, 1, 48);
   spec.height = take_mostly (in, 1, 48);
-  spec.layout = (pp_layout) take_mostly (in, 0, PP_LAYOUT_NHWC);
-  spec.type = (pp_type) take_mostly (in, 0, PP_TYPE_INT8);
-  spec.channels = (pp_channels) take_mostly (in, 0, PP_CHANNELS_GRAY);
-  spec.fit = (pp_fit) take_mostly (in, 0, PP_FIT_CROP);
-  spec.method = (pp_method) take_mostly (in, 0, PP_METHOD_AREA);
-  spec.denoise = (pp_denoise) take_mostly (in, 0, PP_DENOISE_MEDIAN);
+  spec.layout = (pp_layout) take_mostly (in, 0, PP_N_LAYOUTS - 1);
+  spec.type = (pp_type) take_mostly (in, 0, PP_N_TYPES - 1);
+  spec.channels = (pp_channels) take_mostly (in, 0, PP_N_CHANNEL_ORDERS - 1);
+  spec.fit = (pp_fit) take_mostly (in, 0, PP_N_FITS - 1);
+  spec.method = (pp_method) take_mostly (in, 0, PP_N_METHODS - 1);
+  spec.denoise = (pp_denoise) take_mostly (in, 0, PP_N_DENOISES - 1);
   const unsigned bits = take_byte (in);
   spec.antialias = bits & 1;
   spec.ignore_pixel_aspect_ratio = bits & 2;
@@ -202,7 +202,6 @@ check_tensors (const pp_plan *plan, input *in)
   const int split = (int) take_byte (in);
   const unsigned staged = take_byte (in);
   frame frame;
-  row_image image;
 
   MUST (expected != NULL && tensor != NULL, "no memory");
   frame_init (&frame, plan, in);
@@ -211,12 +210,12 @@ check_tensors (const pp_plan *plan, input *in)
   apply_cpu (plan, &frame.view, split, tensor);
   MUST (memcmp (tensor, expected, size) == 0, "the CPU's bits are others");
 
-  MUST (row_image_init (&image, plan, staged, &frame.view), "wrong image");
   memset (tensor, 0xa5, size);
-  row_image_apply (&image, plan, split & 1, tensor);
-  MUST (memcmp (tensor, expected, size) == 0, "the image's bits are others");
+  const pp_facts facts = facts_of (plan, staged, frame.view.stride);
+  MUST (run_recipe (plan, &facts, &frame.view, split & 1, tensor),
+      "wrong recipe");
+  MUST (memcmp (tensor, expected, size) == 0, "the recipe's bits are others");
 
-  row_image_clear (&image);
   frame_clear (&frame);
   free (tensor);
   free (expected);

@@ -40,7 +40,7 @@ take_spec (input *in)
   pp_spec spec;
 
   pp_spec_init (&spec);
-  spec.method = (pp_method) take_index (in, PP_METHOD_AREA + 1);
+  spec.method = (pp_method) take_index (in, PP_N_METHODS);
   spec.antialias = take_bool (in);
   spec.denoise = take_bool (in) ? PP_DENOISE_GAUSSIAN : PP_DENOISE_NONE;
   spec.denoise_size = 3 + 2 * take_index (in, 3);

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "kernels/cpu/kernel_cpu.h"
+#include "kernels/engine/copy_rows.h"
+#include "kernels/engine/engine.h"
+#include "kernels/plan/image.h"
 #include "kernels/reference/reference.h"
 
 /* Says what is wrong where condition does not hold; the condition. */
@@ -94,42 +97,74 @@ rows_are_indexed (const pp_plan *plan)
   return good;
 }
 
-/* Whether a write of size bytes stays in the memory. */
-static bool
-inside (const row_image *image, const void *to, size_t size)
-{
-  const uint8_t *at = to;
+/* The device: its buffers, and what was done. */
+struct pp_stream {
+  const pp_plan *plan;
+  uint8_t *buffer[PP_N_BASES]; /* of the device; NULL for the others */
+  size_t size[PP_N_BASES];
+  uint8_t *output;
+  bool cpu, good;
+  size_t bytes_up, bytes_down;
+};
 
-  return at >= image->memory && at + size <= image->memory + image->size;
+/* Whether size bytes at address are in one of the buffers, or in the output. */
+static bool
+inside (const struct pp_stream *device, const void *address, size_t size)
+{
+  const uint8_t *at = address;
+
+  for (int b = 0; b < PP_N_BASES; b++)
+    if (device->buffer[b] != NULL && at >= device->buffer[b] &&
+        at + size <= device->buffer[b] + device->size[b])
+      return true;
+  return at >= device->output &&
+      at + size <= device->output + device->plan->tensor_size;
 }
 
-static bool
-run_copy (const row_image *image, const pp_copy *copy)
+static size_t
+copy_extent (const pp_copy *c, size_t row, size_t box)
 {
-  const bool good = copy->boxes == 1 && copy->up &&
-      copy->width <= copy->from_row && copy->width <= copy->to_row &&
-      inside (image, copy->to, (copy->rows - 1) * copy->to_row + copy->width);
+  return (c->boxes - 1) * box + (c->rows - 1) * row + c->width;
+}
 
-  for (size_t row = 0; good && row < copy->rows; row++)
-    memcpy ((uint8_t *) copy->to + row * copy->to_row,
-        (const uint8_t *) copy->from + row * copy->from_row, copy->width);
-  return RIGHT (good, "a copy of %zu rows of %zu bytes, strides %zu and %zu",
-      copy->rows, copy->width, copy->from_row, copy->to_row);
+static pp_status
+do_copy (pp_stream *device, const pp_copy *c, pp_error *error)
+{
+  const bool good = c->width <= c->from_row && c->width <= c->to_row &&
+      inside (device, c->to, copy_extent (c, c->to_row, c->to_box)) &&
+      (c->up ||
+          inside (device, c->from, copy_extent (c, c->from_row, c->from_box)));
+
+  (void) error;
+  for (size_t box = 0; good && box < c->boxes; box++)
+    for (size_t row = 0; row < c->rows; row++)
+      memcpy ((uint8_t *) c->to + box * c->to_box + row * c->to_row,
+          (const uint8_t *) c->from + box * c->from_box + row * c->from_row,
+          c->width);
+  device->good =
+      RIGHT (good, "a copy of %zu x %zu rows of %zu bytes, strides %zu, %zu",
+          c->boxes, c->rows, c->width, c->from_row, c->to_row) &&
+      device->good;
+  *(c->up ? &device->bytes_up : &device->bytes_down) +=
+      c->width * c->rows * c->boxes;
+  return PP_OK;
 }
 
 /* In whole words, as the kernel does it. */
 static bool
-run_gather (const row_image *image, const pp_gather_plane *plane)
+gather_plane (const struct pp_stream *device, const pp_gather_plane *plane)
 {
   const size_t words = (plane->width + PP_GATHER_ALIGNMENT - 1) /
       PP_GATHER_ALIGNMENT * PP_GATHER_ALIGNMENT;
   bool good = (uintptr_t) plane->to % PP_GATHER_ALIGNMENT == 0 &&
-      plane->to_row % PP_GATHER_ALIGNMENT == 0 && words <= plane->to_row;
+      plane->to_row % PP_GATHER_ALIGNMENT == 0 && words <= plane->to_row &&
+      inside (
+          device, plane->rows, (size_t) plane->n_rows * sizeof *plane->rows);
 
-  for (int i = 0; i < plane->n_rows; i++) {
+  for (int i = 0; good && i < plane->n_rows; i++) {
     uint8_t *to = plane->to + (size_t) i * plane->to_row;
 
-    good = good && inside (image, to, words);
+    good = inside (device, to, words);
     if (!good)
       break;
     memcpy (to, plane->from + (size_t) plane->rows[i] * plane->from_row,
@@ -140,127 +175,180 @@ run_gather (const row_image *image, const pp_gather_plane *plane)
       plane->n_rows, plane->width, (void *) plane->to, plane->to_row);
 }
 
-/* Runs all that the image consists of; it moves the bytes that it says. */
-static bool
-run_image (row_image *to)
+static pp_status
+do_gather (pp_stream *device, const pp_gather *gather, pp_error *error)
 {
-  const pp_image *image = &to->image;
-  size_t bytes = 0;
-  bool good = true;
-
-  for (int i = 0; i < image->n_copies; i++) {
-    good = run_copy (to, &image->copy[i]) && good;
-    bytes += image->copy[i].width * image->copy[i].rows;
+  (void) error;
+  for (int i = 0; i < gather->n_planes; i++) {
+    const pp_gather_plane *plane = &gather->plane[i];
+    device->good = gather_plane (device, plane) && device->good;
+    device->bytes_up += plane->width * (size_t) plane->n_rows;
   }
-  for (int i = 0; i < image->gather.n_planes; i++) {
-    const pp_gather_plane *plane = &image->gather.plane[i];
-    good = run_gather (to, plane) && good;
-    bytes += plane->width * (size_t) plane->n_rows;
-  }
-  return RIGHT (bytes == image->bytes, "%zu bytes, not %zu", image->bytes,
-             bytes) &&
-      good;
+  return PP_OK;
 }
 
 /* Kernels may read a row to the end of its last word of 8 bytes. */
 static bool
-plane_is_readable (const row_image *to, const pp_plan *plan, int plane)
+planes_are_readable (
+    const struct pp_stream *device, const pp_plan *plan, const pp_view *view)
 {
-  const size_t rows = (size_t) plan->rows[plane].count;
-  const size_t width = ((size_t) plan->extent[plane].width + 7) / 8 * 8;
-  const size_t stride = to->image.view.stride[plane];
-  const uint8_t *memory = to->image.view.plane[plane];
+  bool good = true;
 
-  return RIGHT (rows == 0 ||
-          (((uintptr_t) memory | stride) % 16 == 0 &&
-              inside (to, memory, (rows - 1) * stride + width)),
-      "plane %d: stride %zu", plane, stride);
-}
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const size_t rows = (size_t) plan->rows[p].count;
+    const size_t width = ((size_t) plan->extent[p].width + 7) / 8 * 8;
+    const size_t stride = view->stride[p];
 
-static void
-allocate (row_image *to, const pp_plan *plan)
-{
-  to->size = pp_image_size (plan);
-  to->memory = must (aligned_alloc (256, to->size));
-  memset (to->memory, 0xcd, to->size);
-}
-
-bool
-row_image_init (
-    row_image *to, const pp_plan *plan, unsigned staged, const pp_view *source)
-{
-  uint8_t *staging = must (malloc (pp_image_staged_size (plan, staged) + 1));
-  pp_view view = *source;
-  const size_t bytes = pp_image_stage (plan, staged, staging, &view);
-  size_t wanted = 0;
-
-  for (int p = 0; p < PP_MAX_PLANES; p++)
-    if ((staged & (1u << p)) != 0)
-      wanted += (size_t) plan->rows[p].count * (size_t) plan->extent[p].width;
-  allocate (to, plan);
-  pp_image_init (&to->image, plan, &plan->whole, staged, &view, to->memory,
-      plan->device_index);
-
-  bool good =
-      RIGHT (bytes == wanted, "%zu bytes staged, not %zu", bytes, wanted);
-  good = run_image (to) && good;
-  for (int p = 0; p < PP_MAX_PLANES; p++)
-    good = plane_is_readable (to, plan, p) && good;
-  free (staging);
+    if (rows > 0)
+      good =
+          RIGHT (((uintptr_t) view->plane[p] | stride) % 16 == 0 &&
+                  inside (device, view->plane[p], (rows - 1) * stride + width),
+              "plane %d: stride %zu", p, stride) &&
+          good;
+  }
   return good;
 }
 
-void
-row_image_clear (row_image *image)
+static pp_status
+do_launch (pp_stream *device, const pp_launch *launch, pp_error *error)
 {
-  free (image->memory);
-  image->memory = NULL;
-}
-
-/* Rows [first, last) of the content; plan's indexes are the device's. */
-static void
-apply_rows (const row_image *image, const pp_plan *plan, int first, int last,
-    void *tensor)
-{
-  const size_t size = (pp_apply_cpu_scratch (plan) + 63) / 64 * 64;
+  pp_plan there = *launch->plan;
+  const size_t size = (pp_apply_cpu_scratch (&there) + 63) / 64 * 64;
   void *scratch = must (aligned_alloc (64, size + 64));
 
-  pp_apply_cpu (plan, &image->image.view, tensor, first, last, scratch);
+  (void) error;
+  there.index = (int32_t *) launch->index;
+  there.weight = (float *) launch->weight;
+  device->good = planes_are_readable (device, &there, &launch->source) &&
+      inside (device, launch->tensor, there.tensor_size) && device->good;
+  if (device->cpu)
+    pp_apply_cpu (&there, &launch->source, launch->tensor, launch->first,
+        launch->last, scratch);
+  else
+    pp_apply_c (&there, &launch->source, launch->tensor);
   free (scratch);
+  return PP_OK;
 }
 
-void
-row_image_apply (
-    const row_image *image, const pp_plan *plan, bool cpu, void *tensor)
+static pp_status
+do_nothing (pp_stream *device, pp_event *event, pp_error *error)
 {
-  pp_plan there = *plan;
+  (void) device;
+  (void) event;
+  (void) error;
+  return PP_OK;
+}
 
-  there.index = plan->device_index;
-  if (!cpu) {
-    pp_apply_c (&there, &image->image.view, tensor);
-    return;
+static const pp_backend memory_backend = {
+  .name = "memory",
+  .copy = do_copy,
+  .gather = do_gather,
+  .launch = do_launch,
+  .record = do_nothing,
+  .stream_wait = do_nothing,
+};
+
+static void
+allocate (
+    struct pp_stream *device, int base, size_t size, pp_bindings *bindings)
+{
+  device->size[base] = size;
+  device->buffer[base] = must (aligned_alloc (256, (size + 255) / 256 * 256));
+  memset (device->buffer[base], 0xcd, size);
+  bindings->base[base] = device->buffer[base];
+}
+
+pp_facts
+facts_of (
+    const pp_plan *plan, unsigned staged, const size_t stride[PP_MAX_PLANES])
+{
+  pp_facts facts = { .plan = plan->id, .timed = true };
+
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    if (plan->rows[p].count == 0)
+      continue;
+    facts.staged |= staged & (1u << p);
+    facts.stride[p] = (staged & (1u << p)) != 0 ? 0 : stride[p];
   }
-  pp_plan_fill_padding (&there, tensor);
-  apply_rows (image, &there, 0, there.numbers.content_height, tensor);
+  return facts;
+}
+
+/* The tables and the staged planes in pinned memory, and where the others are.
+ * Returns the bytes staged. */
+static size_t
+bind_host (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
+    uint8_t *tables, uint8_t *staging, pp_bindings *bindings)
+{
+  pp_view frame = { { NULL }, { 0 } };
+
+  memcpy (tables, plan->device_index,
+      plan->n_device_index * sizeof *plan->device_index);
+  memcpy (tables + pp_tables_weight_offset (plan), plan->weight,
+      plan->n_weight * sizeof *plan->weight);
+  bindings->base[PP_BASE_PINNED_TABLES] = tables;
+  bindings->base[PP_BASE_STAGING] = staging;
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    if (plan->extent[p].height == 0)
+      continue;
+    frame.stride[p] = source->stride[p];
+    frame.plane[p] = (const uint8_t *) ((uintptr_t) source->plane[p] -
+        (size_t) plan->extent[p].y * source->stride[p] -
+        (size_t) plan->extent[p].x);
+    bindings->base[PP_BASE_PLANE + p] = (uint8_t *) frame.plane[p];
+  }
+  return pp_stage_planes (plan, facts->staged, &frame, staging);
+}
+
+static bool
+staged_bytes_are_right (
+    const pp_plan *plan, const pp_facts *facts, size_t bytes)
+{
+  size_t wanted = 0;
+
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    if ((facts->staged & (1u << p)) != 0)
+      wanted += (size_t) plan->rows[p].count * (size_t) plan->extent[p].width;
+  return RIGHT (bytes == wanted, "%zu bytes staged, not %zu", bytes, wanted);
 }
 
 bool
-row_image_apply_bands (const pp_plan *plan, const pp_view *source, void *tensor)
+run_recipe (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
+    bool cpu, void *tensor)
 {
-  const pp_band *const bands[] = { &plan->upper, &plan->lower };
-  pp_plan there = *plan;
-  row_image image;
-  bool good = true;
+  struct pp_stream device = {
+    .plan = plan, .output = tensor, .cpu = cpu, .good = true
+  };
+  pp_bindings bindings = { .plan = plan, .stream = { &device, &device } };
+  const size_t tables_size = pp_tables_size (plan);
+  uint8_t *tables = must (malloc (tables_size));
+  uint8_t *staging = must (
+      aligned_alloc (256, pp_image_staged_size (plan, facts->staged) + 256));
+  pp_recipe *recipe = must (malloc (sizeof *recipe));
 
-  there.index = plan->device_index;
-  allocate (&image, plan);
+  pp_recipe_init (recipe, plan, facts);
+  allocate (&device, PP_BASE_IMAGE, pp_image_size (plan), &bindings);
+  allocate (&device, PP_BASE_TENSOR, plan->tensor_size, &bindings);
+  allocate (&device, PP_BASE_INDEX, tables_size, &bindings);
+  bindings.base[PP_BASE_WEIGHT] =
+      bindings.base[PP_BASE_INDEX] + pp_tables_weight_offset (plan);
+  bindings.base[PP_BASE_MEDIANS] = bindings.base[PP_BASE_IMAGE];
+  bindings.base[PP_BASE_OUTPUT] = tensor;
+  const size_t staged =
+      bind_host (plan, facts, source, tables, staging, &bindings);
   pp_plan_fill_padding (plan, tensor);
-  for (int b = 0; b < 2; b++) {
-    pp_image_init (&image.image, plan, bands[b], 0, source, image.memory,
-        plan->device_index);
-    good = run_image (&image) && good;
-    apply_rows (&image, &there, bands[b]->first, bands[b]->last, tensor);
-  }
-  row_image_clear (&image);
+
+  pp_recipe_run (recipe, &memory_backend, &bindings, NULL);
+  bool good = staged_bytes_are_right (plan, facts, staged) && device.good;
+  good = RIGHT (device.bytes_up == recipe->bytes_up + tables_size &&
+                 device.bytes_down == recipe->bytes_down,
+             "%zu bytes up and %zu down, not %zu and %zu",
+             device.bytes_up - tables_size, device.bytes_down, recipe->bytes_up,
+             recipe->bytes_down) &&
+      good;
+  for (int b = 0; b < PP_N_BASES; b++)
+    free (device.buffer[b]);
+  free (recipe);
+  free (staging);
+  free (tables);
   return good;
 }

@@ -157,7 +157,7 @@ test_matrix (void)
   const pp_rect source = { 11, 5, 61, 43 };
   pp_spec spec = sized_spec (24, 24);
 
-  for (int fit = 0; fit <= PP_FIT_CROP; fit++) {
+  for (int fit = 0; fit < PP_N_FITS; fit++) {
     spec.fit = (pp_fit) fit;
 
     pp_plan *plan = make_plan (&spec, &format, &source);

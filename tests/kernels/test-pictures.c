@@ -81,7 +81,8 @@ test_chroma_for_each_pixel (uint64_t seed)
     pp_format *format = &check.format, full;
 
     format->cosited_x = format->cosited_y = false;
-    check.spec.method = methods[check_between (&random, 0, 1)];
+    check.spec.method =
+        methods[check_between (&random, 0, LENGTH (methods) - 1)];
     check.spec.denoise = PP_DENOISE_NONE;
     check_format_init (&full, "Y444", format->width, format->height);
     full.par_n = format->par_n;

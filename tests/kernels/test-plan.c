@@ -175,15 +175,15 @@ test_reads (void)
       rand () % (HEIGHT - height + 1), width, height };
     pp_spec spec = sized_spec (1 + rand () % 30, 1 + rand () % 30);
 
-    spec.fit = (pp_fit) (rand () % 3);
-    spec.method = (pp_method) (rand () % 5);
+    spec.fit = (pp_fit) (rand () % PP_N_FITS);
+    spec.method = (pp_method) (rand () % PP_N_METHODS);
     spec.antialias = rand () % 2;
-    spec.denoise = (pp_denoise) (rand () % 3);
+    spec.denoise = (pp_denoise) (rand () % PP_N_DENOISES);
     spec.denoise_size =
         3 + 2 * (rand () % (spec.denoise == PP_DENOISE_MEDIAN ? 2 : 3));
-    spec.type = (pp_type) (rand () % 4);
-    spec.layout = (pp_layout) (rand () % 2);
-    spec.channels = (pp_channels) (rand () % 3);
+    spec.type = (pp_type) (rand () % PP_N_TYPES);
+    spec.layout = (pp_layout) (rand () % PP_N_LAYOUTS);
+    spec.channels = (pp_channels) (rand () % PP_N_CHANNEL_ORDERS);
     check_reads (&spec, &format, &source, &frame);
   }
 }
@@ -297,8 +297,8 @@ test_strides (void)
 {
   const pp_format format = rgb_format (6, 5);
 
-  for (int layout = 0; layout <= PP_LAYOUT_NHWC; layout++)
-    for (int channels = 0; channels <= PP_CHANNELS_GRAY; channels++) {
+  for (int layout = 0; layout < PP_N_LAYOUTS; layout++)
+    for (int channels = 0; channels < PP_N_CHANNEL_ORDERS; channels++) {
       const int count = pp_channels_count ((pp_channels) channels);
       int seen[3 * 5 * 4] = { 0 }, wrong = 0;
       pp_spec spec = sized_spec (5, 4);

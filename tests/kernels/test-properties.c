@@ -146,7 +146,7 @@ test_layouts (uint64_t seed)
     check_random random = make_case (&check, NULL, seed, i);
     struct frame frame = make_frame (&check.format, &random);
 
-    check.spec.type = (pp_type) check_between (&random, 0, PP_TYPE_INT8);
+    check.spec.type = (pp_type) check_between (&random, 0, PP_N_TYPES - 1);
     check.spec.quant_zero_point = 1;
     check.spec.layout = PP_LAYOUT_NCHW;
     struct result planar = convert (&check.spec, &frame, NULL);
@@ -236,7 +236,8 @@ test_extremes (uint64_t seed)
     struct frame frame = make_frame (&check.format, &random);
     double outside = 0;
 
-    check.spec.method = methods[check_between (&random, 0, 2)];
+    check.spec.method =
+        methods[check_between (&random, 0, LENGTH (methods) - 1)];
     check.spec.channels = PP_CHANNELS_RGB;
 
     struct result is = convert (&check.spec, &frame, NULL);
@@ -310,7 +311,8 @@ test_pixel_aspect_ratio (uint64_t seed)
         make_case (&check, names[i % LENGTH (names)], seed, i);
     pp_format *format = &check.format;
 
-    check.spec.method = methods[check_between (&random, 0, 1)];
+    check.spec.method =
+        methods[check_between (&random, 0, LENGTH (methods) - 1)];
     check.spec.denoise = PP_DENOISE_NONE;
     check.spec.ignore_pixel_aspect_ratio = false;
     format->par_n = check_between (&random, 1, 5);

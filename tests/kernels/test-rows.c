@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Which rows a device gets, and how. The device is simulated: what the engine
- * would queue is done by memcpy, and the reference reads the image that comes
- * of it with the device's table. Its tensor must have the bits of the one that
- * it makes of the frame.
+ * Which rows a device gets, how, and what a job's recipe says. Recipes are run on
+ * a device that memcpy stands for; the tensor must have the bits of the one that
+ * the reference makes of the frame.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -95,7 +94,6 @@ check_case_number (int number)
   check_case check;
   check_random random = check_case_init (&check, 1, number);
   struct frame frame;
-  row_image image;
 
   align_strides (&check, &random);
   pp_plan *plan = make_plan (
@@ -111,22 +109,23 @@ check_case_number (int number)
   pp_apply_c (plan, &source, expected);
   disturb_unlisted (plan, &source, &random);
   memset (tensor, 0xa5, plan->tensor_size);
-  EXPECT (
-      row_image_init (&image, plan, (unsigned) check_next (&random), &source),
+  pp_facts facts =
+      facts_of (plan, (unsigned) check_next (&random), source.stride);
+  EXPECT (run_recipe (plan, &facts, &source, check_one_in (&random, 2), tensor),
       "case %d", number);
-  row_image_apply (&image, plan, check_one_in (&random, 2), tensor);
   EXPECT (memcmp (tensor, expected, plan->tensor_size) == 0,
       "case %d: other bits than from the frame", number);
   if (plan->can_be_two) {
     memset (tensor, 0xa5, plan->tensor_size);
-    EXPECT (row_image_apply_bands (plan, &source, tensor) &&
+    facts = facts_of (plan, 0, source.stride);
+    facts.two_bands = true;
+    EXPECT (run_recipe (plan, &facts, &source, true, tensor) &&
             memcmp (tensor, expected, plan->tensor_size) == 0,
         "case %d: other bits in two bands", number);
   }
 
   free (tensor);
   free (expected);
-  row_image_clear (&image);
   frame_clear (&frame);
   pp_plan_unref (&plan);
 }
@@ -181,52 +180,139 @@ test_decisions (void)
   for (int i = 0; i < LENGTH (moves); i++) {
     const pp_format format = moves[i].format (moves[i].width, moves[i].height);
     pp_spec spec = sized_spec (moves[i].out, moves[i].out);
-    static const uint8_t frame[1], memory[1]; /* nothing is read or written */
     const size_t stride =
         (size_t) moves[i].width * (size_t) format.component[0].pixel_stride +
         moves[i].pad;
-    const pp_view source = { .plane = { frame, frame },
-      .stride = { stride, stride } };
-    pp_image image;
+    const size_t strides[PP_MAX_PLANES] = { stride, stride };
+    static pp_recipe recipe;
+    int copies = 0;
 
     spec.fit = moves[i].fit;
     pp_plan *plan = make_plan (&spec, &format, NULL);
     if (plan == NULL)
       continue;
-    pp_image_init (&image, plan, &plan->whole, 0, &source, (void *) memory,
-        plan->device_index);
-    EXPECT (image.n_copies == moves[i].copies &&
-            image.gather.n_planes == moves[i].gathered &&
-            image.bytes == moves[i].bytes,
+    const pp_facts facts = facts_of (plan, 0, strides);
+    pp_recipe_init (&recipe, plan, &facts);
+    for (int s = 0; s < recipe.n_steps; s++)
+      copies += recipe.step[s].op == PP_OP_COPY && recipe.step[s].shape.up &&
+          !recipe.step[s].tables;
+    EXPECT (copies == moves[i].copies &&
+            recipe.n_gathers == moves[i].gathered &&
+            recipe.bytes_up == moves[i].bytes,
         "%s, %dx%d to %d, pad %zu: %d copies, %d gathered, %zu bytes",
         moves[i].name, moves[i].width, moves[i].height, moves[i].out,
-        moves[i].pad, image.n_copies, image.gather.n_planes, image.bytes);
+        moves[i].pad, copies, (int) recipe.n_gathers, recipe.bytes_up);
     pp_plan_unref (&plan);
   }
 }
 
-/* Planes that are all staged are one copy, however many rows they have. */
+/* The recipes of NV12, 640x360 to 50x50, as text: what follows from which
+ * facts. */
+static const struct {
+  const char *name;
+  unsigned staged;
+  bool in_place, two_bands, after, timed;
+  const char *text;
+} recipes[] = {
+  { "timed", 0, false, false, false, true,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
+      "gather plane0+1925 -> image+0: 630 x 100 rows (640 -> 640) of "
+      "index+800, plane1+644 -> image+64000: 632 x 100 rows (640 -> 640) "
+      "of index+1200\n"
+      "record uploaded\n"
+      "launch rows 0 to 50\n"
+      "record computed\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
+      "record done\n" },
+  { "untimed, after another", 0, false, false, true, false,
+      "wait for after\n"
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "gather plane0+1925 -> image+0: 630 x 100 rows (640 -> 640) of "
+      "index+800, plane1+644 -> image+64000: 632 x 100 rows (640 -> 640) "
+      "of index+1200\n"
+      "record input-read\n"
+      "launch rows 0 to 50\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
+      "record end\n" },
+  { "staged", 3, false, false, false, true,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
+      "copy staging+0 -> image+0: 128000\n"
+      "record uploaded\n"
+      "launch rows 0 to 50\n"
+      "record computed\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
+      "record done\n" },
+  { "one plane staged", 2, false, false, false, false,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "copy staging+0 -> image+0: 64000\n"
+      "gather plane0+1925 -> image+64000: 630 x 100 rows (640 -> 640) of "
+      "index+800\n"
+      "record input-read\n"
+      "launch rows 0 to 50\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
+      "record end\n" },
+  { "two bands", 0, false, true, false, true,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
+      "gather plane0+1925 -> image+0: 630 x 50 rows (640 -> 640) of "
+      "index+800, plane1+644 -> image+64000: 632 x 50 rows (640 -> 640) "
+      "of index+1200\n"
+      "record upper-uploaded\n"
+      "second: wait for upper-uploaded\n"
+      "second: launch rows 0 to 25\n"
+      "second: copy tensor+0 -> output+0: 200 x 25 rows (200 -> 200) x 3 "
+      "boxes (10000 -> 10000)\n"
+      "gather plane0+1925 -> image+32000: 630 x 50 rows (640 -> 640) of "
+      "index+1000, plane1+644 -> image+96000: 632 x 50 rows (640 -> 640) "
+      "of index+1400\n"
+      "record uploaded\n"
+      "launch rows 25 to 50\n"
+      "record computed\n"
+      "second: record upper-done\n"
+      "wait for upper-done\n"
+      "copy tensor+5000 -> output+5000: 200 x 25 rows (200 -> 200) x 3 "
+      "boxes (10000 -> 10000)\n"
+      "record done\n" },
+  { "in place", 0, true, false, true, true,
+      "wait for after\n"
+      "record start\n"
+      "record uploaded\n"
+      "launch rows 0 to 50\n"
+      "record computed\n"
+      "record done\n" },
+  { "in place, untimed", 0, true, false, false, false,
+      "launch rows 0 to 50\n"
+      "record end\n" },
+};
+
+/* A recipe says what a job does, and nothing else. */
 static void
-test_staged (void)
+test_recipes (void)
 {
   const pp_format format = nv12_format (640, 360);
   const pp_spec spec = sized_spec (50, 50);
+  const size_t strides[PP_MAX_PLANES] = { 640, 640 };
   pp_plan *plan = make_plan (&spec, &format, NULL);
-  static uint8_t frame[640 * 540];
-  pp_view view = { .plane = { frame, frame + 640 * 360 },
-    .stride = { 640, 640 } };
-  row_image there;
-  const pp_image *image = &there.image;
+  static pp_recipe recipe;
+  static char text[4000];
 
-  if (plan == NULL)
-    return;
-  view = pp_plan_crop_view (plan, &view);
-  EXPECT (row_image_init (&there, plan, ~0u, &view), "no image");
-  EXPECT (image->n_copies == 1 && image->gather.n_planes == 0 &&
-          image->bytes == pp_image_staged_size (plan, 3) &&
-          image->bytes < sizeof frame / 2,
-      "%d copies, %zu bytes", image->n_copies, image->bytes);
-  row_image_clear (&there);
+  for (int i = 0; i < LENGTH (recipes) && plan != NULL; i++) {
+    pp_facts facts = facts_of (plan, recipes[i].staged, strides);
+    facts.in_place = recipes[i].in_place;
+    facts.two_bands = recipes[i].two_bands;
+    facts.after = recipes[i].after;
+    facts.timed = recipes[i].timed;
+    pp_recipe_init (&recipe, plan, &facts);
+    pp_recipe_describe (&recipe, text, sizeof text);
+    EXPECT (
+        strcmp (text, recipes[i].text) == 0, "%s:\n%s", recipes[i].name, text);
+  }
   pp_plan_unref (&plan);
 }
 
@@ -346,7 +432,7 @@ main (void)
 {
   test_cases ();
   test_decisions ();
-  test_staged ();
+  test_recipes ();
   test_light_taps ();
   test_all_rows ();
   test_shared_plane ();

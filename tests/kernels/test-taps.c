@@ -10,11 +10,11 @@
 
 #include "tests/common/expect.h"
 
-#define N_METHODS (PP_METHOD_AREA + 1)
 #define LENGTH(array) ((int) (sizeof (array) / sizeof *(array)))
 
-static const char *const method_names[N_METHODS] = { "nearest", "bilinear",
-  "bicubic", "lanczos", "area" };
+static const char *const method_names[] = { "nearest", "bilinear", "bicubic",
+  "lanczos", "area" };
+_Static_assert(LENGTH (method_names) == PP_N_METHODS, "a name is missing");
 
 /* A table and what it was made from. */
 struct table {
@@ -161,7 +161,7 @@ check_methods (const pp_axis_geometry *axis)
 {
   pp_spec spec = { .denoise_size = 3 };
 
-  for (int m = 0; m < N_METHODS; m++)
+  for (int m = 0; m < PP_N_METHODS; m++)
     for (int antialias = 0; antialias < 2; antialias++)
       for (int size = 1; size <= 7; size += 2) {
         spec.method = (pp_method) m;
@@ -316,7 +316,7 @@ test_nearest (void)
 static void
 test_slice (void)
 {
-  for (int m = 0; m < N_METHODS; m++) {
+  for (int m = 0; m < PP_N_METHODS; m++) {
     const pp_spec spec = { .method = (pp_method) m, .antialias = true };
     const pp_axis_geometry all = { 3, 97, 40, 0, 40, 1, true };
     const pp_axis_geometry some = { 3, 97, 40, 11, 20, 1, true };

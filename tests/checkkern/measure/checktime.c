@@ -7,9 +7,10 @@
 #include "checktime.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "checkcopy.h"
-#include "kernels/engine/arena.h"
+#include "kernels/engine/engine.h"
 #include "kernels/plan/image.h"
 
 #define MAX_RUNS 8
@@ -25,6 +26,8 @@ struct bench {
   pp_stream *stream;
   pp_event *from, *to;
   void *tables;
+  uint8_t *pinned_tables;
+  void *output; /* pinned; of all frames */
   int n_launches;
   pp_launch launch[MAX_RUNS];
   void *image[MAX_RUNS], *medians[MAX_RUNS];
@@ -78,64 +81,58 @@ stop (const struct bench *bench)
   return time;
 }
 
-/* Weights lie behind the indexes, as if those were their number of floats. */
-static void
-upload_tables (struct bench *bench, const pp_plan *plan)
-{
-  const size_t index_size = plan->n_device_index * sizeof *plan->device_index;
-  const size_t weight_size = plan->n_weight * sizeof *plan->weight;
-  bench->tables = allocate (bench, index_size + weight_size);
-  copy (bench, bench->tables, plan->device_index, index_size, true);
-  copy (bench, (uint8_t *) bench->tables + index_size, plan->weight,
-      weight_size, true);
-}
-
-/* Medians lie in their memory as the planes of source in image. */
-static pp_planes
-place_medians (const pp_view *source, const void *image, void *medians)
-{
-  pp_planes planes = { { NULL }, { 0 } };
-  for (int p = 0; p < PP_MAX_PLANES; p++) {
-    if (!source->plane[p])
-      continue;
-    planes.plane[p] =
-        (uint8_t *) medians + (source->plane[p] - (const uint8_t *) image);
-    planes.stride[p] = source->stride[p];
-  }
-  return planes;
-}
-
-/* Makes the launch of one frame, whose rows it uploads. */
+/* Makes the launch of one frame and runs its recipe, which uploads the tables
+ * and the frame's rows. */
 static void
 prepare_launch (struct bench *bench, const check_run *run)
 {
   const pp_plan *plan = run->plan;
-  const int32_t *index = bench->tables;
-  const pp_view source = pp_plan_crop_view (plan, &run->view);
   const size_t size = pp_image_size (plan);
   const int i = bench->n_launches++;
-  pp_launch *launch = &bench->launch[i];
-  pp_image image;
+  pp_facts facts = { .plan = plan->id };
+  pp_bindings bindings = { .plan = plan,
+    .stream = { bench->stream, bench->stream } };
+  pp_recipe recipe;
   pp_error error;
-  bench->image[i] = allocate (bench, size);
-  *launch = (pp_launch){ .plan = plan,
-    .last = plan->whole.last,
-    .tensor = allocate (bench, run->size),
-    .index = index,
-    .weight = (const float *) (const void *) (index + plan->n_device_index) };
-  pp_image_init (
-      &image, plan, &plan->whole, 0, &source, bench->image[i], index);
-  launch->source = image.view;
-  if (plan->median.size > 0) {
-    bench->medians[i] = allocate (bench, size);
-    launch->medians =
-        place_medians (&image.view, bench->image[i], bench->medians[i]);
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    bindings.base[PP_BASE_PLANE + p] = (uint8_t *) run->view.plane[p];
+    facts.stride[p] = plan->rows[p].count > 0 ? run->view.stride[p] : 0;
   }
-  for (int c = 0; c < image.n_copies; c++)
-    must (bench->backend->copy (bench->stream, &image.copy[c], &error), &error);
-  if (image.gather.n_planes > 0)
-    must (
-        bench->backend->gather (bench->stream, &image.gather, &error), &error);
+  for (int m = 0; m < PP_N_MARKS; m++)
+    bindings.event[m] = bench->to;
+  bindings.base[PP_BASE_PINNED_TABLES] = bench->pinned_tables;
+  bindings.base[PP_BASE_INDEX] = bench->tables;
+  bindings.base[PP_BASE_WEIGHT] =
+      (uint8_t *) bench->tables + pp_tables_weight_offset (plan);
+  bindings.base[PP_BASE_IMAGE] = bench->image[i] = allocate (bench, size);
+  if (plan->median.size > 0)
+    bench->medians[i] = allocate (bench, size);
+  bindings.base[PP_BASE_MEDIANS] = bench->medians[i];
+  bindings.base[PP_BASE_TENSOR] = allocate (bench, run->size);
+  bindings.base[PP_BASE_OUTPUT] = bench->output;
+  pp_recipe_init (&recipe, plan, &facts);
+  must (pp_recipe_run (&recipe, bench->backend, &bindings, &error), &error);
+  bench->launch[i] = pp_recipe_launch (&recipe, &bindings);
+}
+
+/* Of all runs, which have one plan. */
+static void
+make_tables (struct bench *bench, const check_run *run)
+{
+  const pp_plan *plan = run->plan;
+  const size_t size = pp_tables_size (plan);
+  pp_error error;
+  bench->tables = allocate (bench, size);
+  bench->pinned_tables =
+      bench->backend->host_alloc (bench->context, size, &error);
+  bench->output =
+      bench->backend->host_alloc (bench->context, run->size, &error);
+  if (bench->pinned_tables == NULL || bench->output == NULL)
+    must (PP_NO_MEMORY, &error);
+  memcpy (bench->pinned_tables, plan->device_index,
+      plan->n_device_index * sizeof *plan->device_index);
+  memcpy (bench->pinned_tables + pp_tables_weight_offset (plan), plan->weight,
+      plan->n_weight * sizeof *plan->weight);
 }
 
 static void
@@ -149,10 +146,12 @@ bench_init (
   must (backend->enter (bench->context, &error), &error);
   must (
       backend->stream_create (bench->context, &bench->stream, &error), &error);
-  must (backend->event_create (bench->context, &bench->from, &error), &error);
-  must (backend->event_create (bench->context, &bench->to, &error), &error);
+  must (backend->event_create (bench->context, true, &bench->from, &error),
+      &error);
+  must (
+      backend->event_create (bench->context, true, &bench->to, &error), &error);
   must (backend->prepare (bench->context, runs[0].plan, &error), &error);
-  upload_tables (bench, runs[0].plan);
+  make_tables (bench, &runs[0]);
   for (int i = 0; i < n_runs; i++)
     prepare_launch (bench, &runs[i]);
 }
@@ -167,6 +166,8 @@ bench_clear (struct bench *bench)
     backend->device_free (bench->context, bench->image[i]);
   }
   backend->device_free (bench->context, bench->tables);
+  backend->host_free (bench->context, bench->pinned_tables);
+  backend->host_free (bench->context, bench->output);
   backend->event_destroy (&bench->to);
   backend->event_destroy (&bench->from);
   backend->stream_destroy (&bench->stream);

@@ -6,8 +6,6 @@
 
 #include "engine.h"
 
-/* Jobs that are measured before automatic streams are decided. */
-#define MEASURED_JOBS 64
 /* From the end of a stage until the next one begins, microseconds: on an H200
  * one stream took 113.7 a frame with stages of 43.0, 5.1 and 52.8. */
 #define GAP 4
@@ -21,12 +19,12 @@
  * because uploads and downloads share the bus and slow each other down. Streams
  * beyond that only add to the time that each frame takes. */
 int
-pp_streams_choose (const double length[PP_STAGES], int most)
+pp_stream_choice_rule (const double length[PP_N_STAGES], int most)
 {
   double sum = 0, longest = 0;
   int n = most < FEWEST_STREAMS ? most : FEWEST_STREAMS;
 
-  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES; s++) {
+  for (int s = 0; s < PP_N_STAGES; s++) {
     sum += length[s] + GAP;
     if (length[s] > longest)
       longest = length[s];
@@ -37,65 +35,66 @@ pp_streams_choose (const double length[PP_STAGES], int most)
 }
 
 void
-pp_streams_reset (pp_device *device, int most)
+pp_stream_choice_reset (pp_device *device, int most)
 {
-  struct pp_streams *streams = &device->streams;
+  struct pp_stream_choice *choice = &device->choice;
 
-  streams->measured = 0;
-  streams->most = most;
+  choice->measured = 0;
+  device->timed_until = device->sequence + PP_MEASURED_JOBS;
+  choice->most = most;
   pthread_mutex_lock (&device->lock);
-  streams->in_use = most;
-  streams->decided = false;
+  choice->in_use = most;
+  choice->decided = false;
   pthread_mutex_unlock (&device->lock);
 }
 
 void
-pp_streams_take (pp_device *device, pp_job_info *info)
+pp_stream_choice_take (pp_device *device, pp_job_info *info)
 {
-  struct pp_streams *streams = &device->streams;
+  struct pp_stream_choice *choice = &device->choice;
 
-  if (streams->next >= streams->in_use)
-    streams->next = 0;
-  info->stream = streams->next++;
-  info->streams_in_use = streams->in_use;
-  info->streams_decided = streams->decided;
+  if (choice->next >= choice->in_use)
+    choice->next = 0;
+  info->stream = choice->next++;
+  info->streams_in_use = choice->in_use;
+  info->streams_decided = choice->decided;
 }
 
 /* On streams that are all busy a stage's time is mostly waiting for the other
  * streams. Its shortest time is what it takes when nobody is in its way, as for
  * the first job it was; means would make every stage look alike. */
 void
-pp_streams_measure (pp_device *device, const pp_times *times)
+pp_stream_choice_measure (pp_device *device, const pp_times *times)
 {
-  struct pp_streams *streams = &device->streams;
-  const double length[PP_STAGES] = {
-    [PP_STAGE_UPLOADED] = times->uploaded - times->start,
-    [PP_STAGE_COMPUTED] = times->computed - times->uploaded,
-    [PP_STAGE_DONE] = times->done - times->computed,
+  struct pp_stream_choice *choice = &device->choice;
+  const double length[PP_N_STAGES] = {
+    [PP_STAGE_UPLOAD] = times->uploaded - times->start,
+    [PP_STAGE_KERNEL] = times->computed - times->uploaded,
+    [PP_STAGE_DOWNLOAD] = times->done - times->computed,
   };
 
-  if (!streams->automatic || streams->measured == MEASURED_JOBS)
+  if (!choice->automatic || choice->measured == PP_MEASURED_JOBS)
     return;
-  for (int s = PP_STAGE_UPLOADED; s < PP_STAGES; s++)
-    if (streams->measured == 0 || length[s] < streams->shortest[s])
-      streams->shortest[s] = length[s];
-  if (++streams->measured < MEASURED_JOBS)
+  for (int s = 0; s < PP_N_STAGES; s++)
+    if (choice->measured == 0 || length[s] < choice->shortest[s])
+      choice->shortest[s] = length[s];
+  if (++choice->measured < PP_MEASURED_JOBS)
     return;
 
-  const int chosen = pp_streams_choose (streams->shortest, streams->most);
+  const int chosen = pp_stream_choice_rule (choice->shortest, choice->most);
   pthread_mutex_lock (&device->lock);
-  streams->in_use = chosen;
-  streams->decided = true;
+  choice->in_use = chosen;
+  choice->decided = true;
   pthread_mutex_unlock (&device->lock);
 }
 
 int
 pp_device_streams_in_use (pp_device *device)
 {
-  if (pp_is_foreign (device->process))
+  if (pp_is_forked (device->process))
     return device->n_streams;
   pthread_mutex_lock (&device->lock);
-  const int in_use = device->streams.in_use;
+  const int in_use = device->choice.in_use;
   pthread_mutex_unlock (&device->lock);
   return in_use;
 }

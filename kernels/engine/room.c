@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Device memory that jobs work in: buffers of the shared streams, and each
+ * device's own tables. Both only grow.
+ */
+#include "engine.h"
+
+#include "kernels/plan/image.h"
+
+/* Memory for tables is a multiple of this, bytes. */
+#define TABLES_GRAIN ((size_t) 64 << 10)
+
+/* What is replaced; freed when the stream has passed. */
+struct replaced {
+  pp_buffer buffer[PP_N_BUFFERS + 1];
+  int n;
+};
+
+/* A median's image lies in its memory as its source does. */
+static void
+needed_sizes (const pp_plan *plan, size_t size[PP_N_BUFFERS])
+{
+  size[PP_BUFFER_IMAGE] = pp_image_size (plan);
+  size[PP_BUFFER_MEDIANS] = plan->median.size > 0 ? pp_image_size (plan) : 0;
+  size[PP_BUFFER_TENSOR] = plan->tensor_size;
+}
+
+bool
+pp_room_is_there (const pp_device *device, int s, const pp_plan *plan)
+{
+  size_t size[PP_N_BUFFERS];
+
+  needed_sizes (plan, size);
+  for (int b = 0; b < PP_N_BUFFERS; b++)
+    if (device->stream[s]->buffer[b].size < size[b])
+      return false;
+  return device->tables[s].block.size >= pp_tables_size (plan);
+}
+
+/* Allocates each buffer that is too small; without the lock. */
+static pp_status
+allocate (pp_device *device, int s, const pp_plan *plan,
+    pp_buffer larger[PP_N_BUFFERS], pp_error *error)
+{
+  pp_shared_stream *shared = device->stream[s];
+  size_t size[PP_N_BUFFERS], there[PP_N_BUFFERS];
+
+  needed_sizes (plan, size);
+  pthread_mutex_lock (&shared->lock);
+  for (int b = 0; b < PP_N_BUFFERS; b++)
+    there[b] = shared->buffer[b].size;
+  pthread_mutex_unlock (&shared->lock);
+  for (int b = 0; b < PP_N_BUFFERS; b++) {
+    if (there[b] >= size[b])
+      continue;
+    larger[b].memory =
+        device->backend->device_alloc (device->context, size[b], error);
+    if (larger[b].memory == NULL)
+      return PP_NO_MEMORY;
+    larger[b].size = size[b];
+  }
+  return PP_OK;
+}
+
+/* Swaps the stream's smaller buffers for the larger ones; what is not needed any
+ * more comes back in replaced. Then mark is recorded: behind it, nothing in the
+ * stream uses that. */
+static pp_status
+swap (const pp_backend *backend, pp_shared_stream *shared,
+    pp_buffer larger[PP_N_BUFFERS], pp_event *mark, struct replaced *replaced,
+    pp_error *error)
+{
+  pthread_mutex_lock (&shared->lock);
+  for (int b = 0; b < PP_N_BUFFERS; b++) {
+    pp_buffer unused = larger[b];
+
+    if (larger[b].size > shared->buffer[b].size) {
+      unused = shared->buffer[b];
+      shared->buffer[b] = larger[b];
+    }
+    if (unused.memory != NULL)
+      replaced->buffer[replaced->n++] = unused;
+    larger[b] = (pp_buffer){ NULL, 0 };
+  }
+  pp_status status = PP_OK;
+  if (replaced->n > 0) {
+    status = pp_shared_stream_join_second (shared, backend, error);
+    if (status == PP_OK)
+      status = backend->record (shared->stream, mark, error);
+  }
+  pthread_mutex_unlock (&shared->lock);
+  return status;
+}
+
+/* Waits until the stream has passed the mark. Where that cannot be, the device
+ * has failed; what is queued must still not lose its memory. */
+static pp_status
+free_replaced (pp_device *device, pp_shared_stream *shared, pp_event *mark,
+    pp_status marked, struct replaced *replaced, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_status status = marked;
+
+  if (status == PP_OK)
+    status = backend->event_wait (mark, false, error);
+  if (status != PP_OK) {
+    backend->stream_sync (shared->second, NULL);
+    backend->stream_sync (shared->stream, NULL);
+  }
+  for (int i = 0; i < replaced->n; i++)
+    backend->device_free (device->context, replaced->buffer[i].memory);
+  return status;
+}
+
+static pp_status
+replace (pp_device *device, pp_shared_stream *shared,
+    pp_buffer larger[PP_N_BUFFERS], struct replaced *replaced, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  pp_event *mark = NULL;
+  pp_status status =
+      backend->event_create (device->context, false, &mark, error);
+
+  if (status == PP_OK)
+    status = swap (backend, shared, larger, mark, replaced, error);
+  if (replaced->n > 0)
+    status = free_replaced (device, shared, mark, status, replaced, error);
+  if (mark != NULL)
+    backend->event_destroy (&mark);
+  return status;
+}
+
+/* Twice what the plan needs: tables for a part of the same frames may be larger,
+ * since it fills more of the tensor, and growing them for a job waits for its
+ * stream. */
+static pp_status
+allocate_tables (pp_device *device, int s, const pp_plan *plan, pp_error *error)
+{
+  struct pp_stream_tables *tables = &device->tables[s];
+  const size_t grains = 2 * pp_tables_size (plan) / TABLES_GRAIN + 1;
+  const pp_buffer before = tables->block;
+  pp_buffer larger = { NULL, grains * TABLES_GRAIN };
+
+  if (before.size >= pp_tables_size (plan))
+    return PP_OK;
+  larger.memory =
+      device->backend->device_alloc (device->context, larger.size, error);
+  if (larger.memory == NULL)
+    return PP_NO_MEMORY;
+  *tables = (struct pp_stream_tables){ .block = larger };
+  if (before.memory == NULL)
+    return PP_OK;
+  /* Earlier jobs of the device read those. */
+  pp_buffer none[PP_N_BUFFERS] = { { NULL, 0 } };
+  struct replaced replaced = { .buffer = { before }, .n = 1 };
+  return replace (device, device->stream[s], none, &replaced, error);
+}
+
+pp_status
+pp_room_reserve (pp_device *device, int s, const pp_plan *plan, pp_error *error)
+{
+  pp_buffer larger[PP_N_BUFFERS] = { { NULL, 0 } };
+  struct replaced replaced = { .n = 0 };
+  bool any = false;
+  pp_status status = allocate_tables (device, s, plan, error);
+
+  if (status == PP_OK)
+    status = allocate (device, s, plan, larger, error);
+  for (int b = 0; b < PP_N_BUFFERS; b++)
+    any = any || larger[b].memory != NULL;
+  if (status == PP_OK && any)
+    status = replace (device, device->stream[s], larger, &replaced, error);
+  for (int b = 0; b < PP_N_BUFFERS; b++) /* those of a failure */
+    if (larger[b].memory != NULL)
+      device->backend->device_free (device->context, larger[b].memory);
+  return status;
+}

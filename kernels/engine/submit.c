@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * pp_submit: checks the task, waits for room, makes the job and hands it to the
+ * threads that stage, or queues it.
+ */
+#include <stdlib.h>
+
+#include "engine.h"
+
+/* Of the jobs behind the first PP_MEASURED_JOBS, one in so many is timed. */
+#define TIMED_PART 8
+
+static pp_status
+check_task (const pp_task *task, pp_error *error)
+{
+  if (task->plan == NULL || task->tensor == NULL)
+    return pp_fail (error, PP_BAD_ARGUMENT, "task has no %s",
+        task->plan == NULL ? "plan" : "tensor");
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    const pp_rect *extent = &task->plan->extent[p];
+    if (extent->height == 0)
+      continue;
+    if (task->view.plane[p] == NULL)
+      return pp_fail (error, PP_BAD_ARGUMENT, "plane %d is NULL", p);
+    if (task->view.stride[p] < (size_t) extent->x + (size_t) extent->width)
+      return pp_fail (error, PP_BAD_ARGUMENT,
+          "stride of plane %d is %zu, but its rows have %d bytes", p,
+          task->view.stride[p], extent->x + extent->width);
+  }
+  return PP_OK;
+}
+
+/* Waits for room for one more job. Pinned frames do not take up the resources
+ * that are there for staging: that would only hold more of upstream's buffers. */
+static pp_status
+wait_for_room (pp_device *device, pp_error *error)
+{
+  const int most = device->stager.started > 0
+      ? device->n_resources - 1
+      : PP_JOBS_PER_STREAM * device->n_streams;
+
+  if (pp_is_forked (device->process))
+    return pp_fail_forked (device->process, error);
+  pthread_mutex_lock (&device->lock);
+  while (device->unfinished >= most)
+    pthread_cond_wait (&device->changed, &device->lock);
+  const pp_status status = device->error.status;
+  if (status != PP_OK && error != NULL)
+    *error = device->error;
+  pthread_mutex_unlock (&device->lock);
+  return status;
+}
+
+/* Hands the job to the threads that stage, queue and complete it; the caller may
+ * be the one that queues. */
+static void
+append (pp_device *device, pp_job *job, bool pageable)
+{
+  pthread_mutex_lock (&device->lock);
+  pp_stream_choice_take (device, &job->info);
+  if (device->last != NULL)
+    device->last->next = job;
+  else
+    device->first = job;
+  device->last = job;
+  if (device->next_to_queue == NULL)
+    device->next_to_queue = job;
+  device->unfinished++;
+  if (pageable)
+    pp_stager_add (device, job);
+  else
+    pp_order_queue_ready (device);
+  pthread_mutex_unlock (&device->lock);
+}
+
+/* Waits for a job of another device here: waiting on the stream would hold up
+ * devices that have nothing to do with it. Threads that stage wait themselves. */
+static void
+wait_for_other_device (const pp_device *device, const pp_task *task)
+{
+  if (task->after != NULL && task->after->device != device)
+    pp_job_wait (task->after, NULL);
+}
+
+static bool
+is_timed (const pp_device *device, uint64_t sequence)
+{
+  return device->time_all || sequence < device->timed_until ||
+      sequence % TIMED_PART == 0;
+}
+
+pp_job *
+pp_submit (pp_device *device, const pp_task *task, pp_error *error)
+{
+  if (check_task (task, error) != PP_OK ||
+      wait_for_room (device, error) != PP_OK)
+    return NULL;
+
+  pp_job *job = pp_job_new (device, task);
+  if (job == NULL) {
+    pp_fail_memory (error, "malloc", sizeof *job);
+    return NULL;
+  }
+  job->info.sequence = device->sequence++;
+  job->info.timed = is_timed (device, job->info.sequence);
+  job->resources = (int) (job->info.sequence % (uint64_t) device->n_resources);
+  job->staged = pp_job_pageable_planes (device, job);
+  pp_job_fill_padding (job);
+
+  const bool pageable =
+      job->staged != 0 && pp_stager_start (device, &job->error) == PP_OK;
+  if (!pageable)
+    wait_for_other_device (device, task);
+  pp_job_ref (job); /* the list's */
+  append (device, job, pageable);
+  return job;
+}
+
+void
+pp_device_time_all (pp_device *device, bool all)
+{
+  device->time_all = all;
+}
