@@ -20,60 +20,34 @@
 
 #include "cudapreproc.h"
 
-#include <gst/video/video.h>
-#include <unistd.h>
-
 #include "buffers/allocation.h"
-#include "caps/capswatch.h"
-#include "device.h"
-#include "report/error.h"
-#include "buffers/frame.h"
-#include "buffers/output_queue.h"
+#include "buffers/depth.h"
 #include "buffers/host_memory.h"
-#include "caps/inputformat.h"
-#include "report/latency.h"
-#include "settings/livesettings.h"
 #include "buffers/meta.h"
-#include "report/monitor.h"
-#include "buffers/negotiated.h"
+#include "buffers/output_queue.h"
+#include "buffers/tensor_pool.h"
+#include "caps/capswatch.h"
+#include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
+#include "converter.h"
 #include "debug.h"
-
-/* More than are ever under way. */
-#define MOST_FRAMES 64
 
 struct _GstCudaPreproc {
   GstBaseTransform parent;
+  GstPpConverter converter;
 
-  GstPpLiveSettings settings;
+  /* The base class' own, which ours call. */
+  GstPadChainFunction base_chain;
+  GstPadActivateModeFunction base_sink_activate, base_src_activate;
 
-  /* Under the object lock. */
-  GstClockTime held_back; /* what async-depth adds to the latency */
-  gchar *device_name;     /* of the device; owned */
-  GstBufferPool *pool;    /* of tensors, that the base class uses; or NULL */
-
-  /* From NULL->READY to READY->NULL. */
-  pp_device *device;
-  GstAllocator *allocator; /* of frames, for upstream */
-  GstPpDeviceConstraints opened;
-  pid_t opened_process; /* the one that opened it */
-
-  GstPpErrorGate errors;
-  GstPpMonitor *monitor;
-  GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones */
+  /* Of tensors, that the base class uses; or NULL. Under the object lock. */
+  GstBufferPool *pool;
 
   /* The streaming thread's. */
-  GstPpNegotiated negotiated;
-  guint settings_serial; /* of the settings in it */
   GstPpOutputQueue outputs;
-  guint depth;     /* how many are held */
-  gboolean warned; /* of settings that lose something, since the start */
-};
-
-enum {
-  PROP_0,
-  PROP_STATS = 1000,
-  PROP_DEVICE_NAME
+  GstPpDepth depth;
+  gboolean at_once; /* the frame that came last is not held back */
+  gboolean dropped; /* it was dropped, which the base class is yet to hear */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
@@ -85,284 +59,20 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 #define gst_cuda_preproc_parent_class parent_class
 G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
 
-/* A new start mends a device that failed; on CUDA nothing mends one that is
- * another process'. */
-static void
-post (GstCudaPreproc *self, GstPpFault fault, const gchar *text)
-{
-  if (fault == GST_PP_FAULT_DEVICE && self->opened_process != getpid ())
-    fault = GST_PP_FAULT_FORK;
-  gst_pp_error_gate_post (&self->errors, GST_ELEMENT_CAST (self), fault, text);
-}
-
-static void
-post_engine_error (GstCudaPreproc *self, const pp_error *error)
-{
-  post (self, gst_pp_fault_from_status (error->status), error->text);
-}
-
-/* Of a frame in upstream's hands, which need not say why it fails then. Upstream
- * has locked its pool. */
+/* Upstream wanted memory for a frame. It may hold locks, need not report the
+ * failure itself, and may be shutting down. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
   GstCudaPreproc *self = owner;
 
   if (gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (self)))
-    gst_pp_error_gate_try_post (&self->errors, GST_ELEMENT_CAST (self),
-        gst_pp_fault_from_status (error->status), error->text);
+    gst_pp_error_gate_try_post (&self->converter.errors,
+        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
+        error->text);
 }
 
-/* Takes reason. */
-static void
-post_fault (GstCudaPreproc *self, GstPpFault fault, gchar *reason)
-{
-  post (self, fault, reason);
-  g_free (reason);
-}
-
-static gboolean
-start_settings (GstCudaPreproc *self, gboolean run)
-{
-  gchar *reason = NULL;
-
-  if (gst_pp_live_settings_start (&self->settings, run, &reason))
-    return TRUE;
-  post_fault (self, GST_PP_FAULT_SETTINGS, reason);
-  return FALSE;
-}
-
-static void
-close_device (GstCudaPreproc *self)
-{
-  gst_clear_object (&self->allocator);
-  pp_device_close (&self->device);
-  GST_OBJECT_LOCK (self);
-  g_clear_pointer (&self->device_name, g_free);
-  GST_OBJECT_UNLOCK (self);
-}
-
-static gboolean
-open_device (GstCudaPreproc *self, const GstPpDeviceConstraints *constraints)
-{
-  pp_error error;
-
-  self->opened = *constraints;
-  self->opened_process = getpid ();
-  self->device =
-      gst_pp_device_open (GST_ELEMENT_CAST (self), constraints, &error);
-  if (self->device == NULL) {
-    post_engine_error (self, &error);
-    return FALSE;
-  }
-  pp_device_time_all (self->device, TRUE);
-  self->allocator = gst_pp_allocator_new (pp_device_arena (self->device),
-      pp_device_backend (self->device), self, on_allocation_failed);
-  GST_OBJECT_LOCK (self);
-  self->device_name = g_strdup (pp_device_name (self->device));
-  GST_OBJECT_UNLOCK (self);
-  gst_pp_monitor_reset (self->monitor, self->device);
-  GST_INFO_OBJECT (self, "%s, %d streams", pp_device_name (self->device),
-      pp_device_streams (self->device));
-  return TRUE;
-}
-
-/* One that is what was asked for and has not failed. While the pads are shut. */
-static gboolean
-refresh_device (GstCudaPreproc *self)
-{
-  const GstPpDeviceConstraints constraints =
-      gst_pp_live_settings_device_constraints (&self->settings);
-
-  if (self->device != NULL && self->opened.backend == constraints.backend &&
-      self->opened.index == constraints.index &&
-      self->opened.options.streams == constraints.options.streams &&
-      self->opened.options.staging_threads ==
-          constraints.options.staging_threads &&
-      pp_device_error (self->device, NULL) == PP_OK)
-    return TRUE;
-  close_device (self);
-  return open_device (self, &constraints);
-}
-
-/* On a thread of the device. */
-static void
-on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
-    const pp_error *error)
-{
-  GstCudaPreproc *self = owner;
-
-  if (error != NULL)
-    post_engine_error (self, error);
-  else
-    gst_pp_monitor_add (self->monitor, frame, info);
-}
-
-/* An output buffer with what belongs to input's frame: timestamps, flags, metas.
- */
-static GstFlowReturn
-prepare_output (GstCudaPreproc *self, GstBuffer *input, const pp_plan *plan,
-    GstBuffer **output)
-{
-  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
-  pp_geometry geometry;
-  const GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS (parent_class)
-                                 ->prepare_output_buffer (trans, input, output);
-
-  if (flow == GST_FLOW_ERROR) {
-    g_autoptr (GstBufferPool) pool = gst_base_transform_get_buffer_pool (trans);
-    pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
-    if (pool != NULL)
-      gst_pp_tensor_pool_get_error (pool, &error);
-    post_engine_error (self, &error);
-  }
-  if (flow != GST_FLOW_OK)
-    return flow;
-
-  if (self->outputs.discont)
-    GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
-  self->outputs.discont = FALSE;
-  pp_plan_get_geometry (plan, &geometry);
-  gst_pp_meta_set (*output, self->negotiated.tensor.width,
-      self->negotiated.tensor.height, &geometry);
-  return GST_FLOW_OK;
-}
-
-static void
-set_held_back (GstCudaPreproc *self, GstClockTime held_back)
-{
-  GST_OBJECT_LOCK (self);
-  const gboolean changed = self->held_back != held_back;
-  self->held_back = held_back;
-  GST_OBJECT_UNLOCK (self);
-  if (changed)
-    gst_element_post_message (
-        GST_ELEMENT_CAST (self), gst_message_new_latency (GST_OBJECT (self)));
-}
-
-static void
-set_depth (GstCudaPreproc *self, guint depth)
-{
-  const GstVideoInfo *info = &self->negotiated.info;
-
-  GST_INFO_OBJECT (self, "holding back %u frames", depth);
-  self->depth = depth;
-  if (GST_VIDEO_INFO_FPS_N (info) > 0 || depth == 0)
-    set_held_back (self,
-        gst_pp_latency_of_depth (
-            depth, GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info)));
-}
-
-/* Pageable frames, which only the first one shows, need more of them under way.
- */
-static void
-deepen (GstCudaPreproc *self)
-{
-  const guint useful = (guint) pp_device_useful_jobs (self->device);
-
-  if (self->negotiated.settings.async_depth < 0 && self->depth > 0 &&
-      self->depth < useful)
-    set_depth (self, useful);
-}
-
-/* Takes input. */
-static GstFlowReturn
-convert (GstCudaPreproc *self, GstBuffer *input)
-{
-  pp_plan *plan = NULL;
-  GstBuffer *output = NULL;
-  GstPpFault fault;
-  gchar *reason = NULL;
-  pp_error error;
-
-  if (gst_pp_live_settings_refresh (&self->settings, &self->negotiated.settings,
-          &self->settings_serial) == GST_PP_OTHER_PLANS)
-    gst_pp_negotiated_forget_plans (&self->negotiated);
-  GstPpFrame *frame = gst_pp_frame_new (
-      self->spare_frames, &self->negotiated, input, &plan, &fault, &reason);
-  gst_pp_negotiated_warn_crop (&self->negotiated, GST_ELEMENT_CAST (self));
-  if (frame == NULL) {
-    post_fault (self, fault, reason);
-    return GST_FLOW_ERROR;
-  }
-
-  const GstFlowReturn flow =
-      prepare_output (self, frame->input.buffer, plan, &output);
-  if (flow != GST_FLOW_OK) {
-    gst_pp_frame_free (frame);
-    return flow;
-  }
-  gst_pp_pace_take (&self->outputs.pace,
-      gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
-      &frame->spent);
-  frame->urgent = self->depth == 0;
-  if (!gst_pp_frame_submit (
-          frame, self->device, plan, output, on_done, self, &error)) {
-    post_engine_error (self, &error);
-    gst_buffer_unref (output);
-    return GST_FLOW_ERROR;
-  }
-  gst_pp_output_queue_add (&self->outputs, output);
-  deepen (self);
-  /* Without a framerate only the frames tell how long one is held. */
-  if (GST_VIDEO_INFO_FPS_N (&self->negotiated.info) == 0)
-    set_held_back (self,
-        MAX (self->held_back,
-            gst_pp_latency_of_interval (
-                self->depth, gst_pp_output_queue_interval (&self->outputs))));
-  return GST_FLOW_OK;
-}
-
-static GstFlowReturn
-gst_cuda_preproc_submit_input_buffer (
-    GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
-{
-  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_SOURCE);
-  if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    gst_pp_output_queue_drain (&self->outputs);
-  if (self->outputs.flow != GST_FLOW_OK) {
-    gst_buffer_unref (input);
-    return gst_pp_output_queue_take_flow (&self->outputs);
-  }
-
-  const GstFlowReturn flow =
-      GST_BASE_TRANSFORM_CLASS (parent_class)
-          ->submit_input_buffer (trans, is_discont, input);
-  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    self->outputs.discont = TRUE;
-    gst_pp_output_queue_drain (&self->outputs);
-  }
-  if (flow != GST_FLOW_OK)
-    return flow;
-  return convert (self, g_steal_pointer (&trans->queued_buf));
-}
-
-static GstFlowReturn
-gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
-{
-  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-
-  *output = NULL;
-  /* Where the depth is ours, the first leaves at once: sinks preroll with it, and
-   * upstream may be a tee that has no more to give until its other sinks play. */
-  const gboolean keep =
-      self->outputs.started || self->negotiated.settings.async_depth >= 0;
-  const GstFlowReturn flow =
-      gst_pp_output_queue_push (&self->outputs, keep ? self->depth : 0);
-  gst_pp_pace_count (&self->outputs.pace, GST_PP_PLACE_ELEMENT);
-  return flow;
-}
-
-/* Never called, since generate_output is ours; without it the base class takes
- * the element for one that works in place. */
-static GstFlowReturn
-gst_cuda_preproc_transform (
-    GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
-{
-  g_return_val_if_reached (GST_FLOW_NOT_SUPPORTED);
-}
+/* caps: what comes in, what goes out, and the plan between them */
 
 static GstCaps *
 gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
@@ -384,22 +94,11 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
     GstPadDirection direction, GstCaps *caps, GstCaps *othercaps)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-  gchar *reason = NULL;
 
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-
-  const GstPpTensorConstraints constraints =
-      gst_pp_live_settings_tensor_constraints (&self->settings);
-  GstCaps *fixed =
-      gst_pp_tensor_caps_fixate (othercaps, &constraints, caps, &reason);
-  if (fixed == NULL) {
-    post_fault (self, GST_PP_FAULT_NEGOTIATION,
-        g_strdup_printf ("Downstream wants %s", reason));
-    g_free (reason);
-    fixed = gst_caps_new_empty ();
-  }
+  GstCaps *fixed = gst_pp_converter_fixate (&self->converter, othercaps, caps);
   gst_caps_unref (othercaps);
   return fixed;
 }
@@ -409,56 +108,18 @@ gst_cuda_preproc_set_caps (
     GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-  GstPpFault fault;
-  gchar *reason = NULL;
+  GstPpConverter *converter = &self->converter;
 
   gst_pp_output_queue_drain_outdated (&self->outputs);
-  gst_pp_negotiated_forget_plans (&self->negotiated);
-  gst_pp_live_settings_resolve (
-      &self->settings, &self->negotiated.settings, &self->settings_serial);
-
-  const GstPpTensorConstraints constraints =
-      gst_pp_settings_tensor_constraints (&self->negotiated.settings);
-  if (!gst_pp_video_info_from_caps (&self->negotiated.info, incaps)) {
-    g_autofree gchar *text = gst_caps_to_string (incaps);
-    post_fault (self, GST_PP_FAULT_VIDEO,
-        g_strdup_printf (
-            "Caps cannot be read as frames of video/x-raw: %s", text));
+  if (!gst_pp_converter_set_caps (converter, incaps, outcaps))
     return FALSE;
-  }
-  gst_pp_video_info_override_colorimetry (
-      &self->negotiated.info, incaps, self->negotiated.settings.colorimetry);
-  if (!gst_pp_tensor_from_caps (
-          outcaps, &constraints, &self->negotiated.tensor, &reason)) {
-    post_fault (self, GST_PP_FAULT_NEGOTIATION, reason);
-    return FALSE;
-  }
-  if (!gst_pp_live_settings_negotiate (&self->settings, &self->negotiated.info,
-          &self->negotiated.tensor, &self->negotiated.settings,
-          &self->settings_serial, &reason)) {
-    post_fault (self, GST_PP_FAULT_SETTINGS, reason);
-    return FALSE;
-  }
-  set_depth (self,
-      gst_pp_choose_depth (self->negotiated.settings.async_depth,
-          pp_device_useful_jobs (self->device),
-          GST_VIDEO_INFO_FPS_N (&self->negotiated.info),
-          GST_BASE_TRANSFORM_SINK_PAD (self)));
-  if (!gst_pp_negotiated_reserve (
-          &self->negotiated, self->device, &fault, &reason)) {
-    post_fault (self, fault, reason);
-    return FALSE;
-  }
-  if (pp_device_streams_in_use (self->device) <
-      pp_device_streams (self->device))
-    GST_WARNING_OBJECT (self, "There is device memory for %d of %d streams",
-        pp_device_streams_in_use (self->device),
-        pp_device_streams (self->device));
-  self->warned = self->warned ||
-      gst_pp_settings_warn (GST_ELEMENT_CAST (self), &self->negotiated.settings,
-          &self->negotiated.tensor);
+  gst_pp_depth_choose (&self->depth, trans,
+      converter->negotiated.settings.async_depth, converter->device,
+      &converter->negotiated.info);
   return TRUE;
 }
+
+/* memory: ours for upstream's frames, ours for tensors */
 
 static gboolean
 gst_cuda_preproc_propose_allocation (
@@ -466,8 +127,8 @@ gst_cuda_preproc_propose_allocation (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  return gst_pp_propose_allocation (
-      query, self->allocator, (guint) pp_device_streams (self->device));
+  return gst_pp_propose_allocation (query, self->converter.allocator,
+      (guint) pp_device_streams (self->converter.device));
 }
 
 /* Takes the reference; NULL: there is none any more. */
@@ -486,12 +147,16 @@ static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  /* Besides those that downstream holds. */
+  const guint min_buffers =
+      self->depth.frames + (guint) pp_device_streams (self->converter.device);
   GstBufferPool *pool = NULL;
-  pp_error error;
+  GstPpFault fault;
+  gchar *reason = NULL;
 
-  if (!gst_pp_decide_allocation (query, self->device, &self->negotiated.tensor,
-          self->depth + (guint) pp_device_streams (self->device), &error)) {
-    post_engine_error (self, &error);
+  if (!gst_pp_decide_allocation (query, self->converter.device,
+          &self->converter.negotiated.tensor, min_buffers, &fault, &reason)) {
+    gst_pp_converter_post_reason (&self->converter, fault, reason);
     return FALSE;
   }
   gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
@@ -499,9 +164,9 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   return TRUE;
 }
 
-/* Nothing waits for a buffer of ours, but whoever asks for one must know. Any
- * thread: the base class gives its pool without a lock, which is no good beside
- * the streaming thread, that may be replacing it. */
+/* Nothing waits for a buffer of ours, but whoever asks for one is told. Any
+ * thread: the base class gives out its pool without a lock, and the streaming
+ * thread may be replacing it. */
 static void
 set_flushing (GstCudaPreproc *self, gboolean flushing)
 {
@@ -514,6 +179,155 @@ set_flushing (GstCudaPreproc *self, gboolean flushing)
     gst_buffer_pool_set_flushing (pool, flushing);
 }
 
+/* a frame's way: chain, submit_input_buffer, convert, generate_output */
+
+/* Why there is no buffer for a tensor. */
+static void
+post_no_output (GstCudaPreproc *self, GstFlowReturn flow)
+{
+  g_autoptr (GstBufferPool) pool =
+      gst_base_transform_get_buffer_pool (&self->parent);
+  pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
+
+  if (flow == GST_FLOW_ERROR) {
+    if (pool != NULL)
+      gst_pp_tensor_pool_get_error (pool, &error);
+    gst_pp_converter_post_error (&self->converter, &error);
+  } else if (flow == GST_FLOW_FLUSHING && pool != NULL &&
+      !gst_buffer_pool_is_active (pool)) {
+    /* We make it flush, but never inactive while frames come. */
+    gst_pp_converter_post (&self->converter, GST_PP_FAULT_OUTPUT,
+        "The pool of tensors was deactivated by something downstream");
+  }
+}
+
+/* An output buffer with what belongs to frame: timestamps, flags, metas. Taken
+ * when the frame comes, since it may be gone when the tensor is done. */
+static GstFlowReturn
+prepare_output (GstCudaPreproc *self, const GstPpFrame *frame,
+    const pp_plan *plan, GstBuffer **output)
+{
+  GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  const GstFlowReturn flow =
+      GST_BASE_TRANSFORM_CLASS (parent_class)
+          ->prepare_output_buffer (trans, frame->input.buffer, output);
+
+  if (flow != GST_FLOW_OK) {
+    post_no_output (self, flow);
+    return flow;
+  }
+  if (!gst_pp_converter_describe (&self->converter, frame, plan, *output)) {
+    gst_clear_buffer (output);
+    return GST_FLOW_ERROR;
+  }
+  if (self->outputs.discont)
+    GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
+  self->outputs.discont = FALSE;
+  return GST_FLOW_OK;
+}
+
+/* Queues a job on the device that turns input (transfer full) into a tensor. */
+static GstFlowReturn
+convert (GstCudaPreproc *self, GstBuffer *input)
+{
+  GstPpConverter *converter = &self->converter;
+  pp_plan *plan = NULL;
+  GstBuffer *output = NULL;
+
+  GstPpFrame *frame = gst_pp_converter_map (converter, input, &plan);
+  if (frame == NULL)
+    return GST_FLOW_ERROR;
+  const GstFlowReturn flow = prepare_output (self, frame, plan, &output);
+  if (flow != GST_FLOW_OK) {
+    gst_pp_frame_free (frame);
+    return flow;
+  }
+  gst_pp_thread_time_take (&self->outputs.thread_time,
+      gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
+      &frame->spent);
+  frame->urgent = self->depth.frames == 0;
+  if (!gst_pp_converter_submit (converter, frame, plan, output)) {
+    gst_buffer_unref (output);
+    return GST_FLOW_ERROR;
+  }
+  gst_pp_output_queue_add (&self->outputs, output);
+  gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
+      converter->negotiated.settings.async_depth, converter->device,
+      &converter->negotiated.info,
+      gst_pp_output_queue_interval (&self->outputs));
+  return GST_FLOW_OK;
+}
+
+/* The base class marks the next tensor that leaves as discontinuous where the
+ * frame that comes is: the ones before it must be gone, and it must not wait for a
+ * drain that would push it unmarked. The first one leaves at once, too: sinks
+ * preroll with it, and upstream may be a tee that has no more to give until its
+ * other sinks play. */
+static GstFlowReturn
+gst_cuda_preproc_submit_input_buffer (
+    GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  GstPpOutputQueue *outputs = &self->outputs;
+
+  gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
+  if (is_discont ||
+      gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
+    gst_pp_output_queue_drain (outputs);
+  GstFlowReturn flow = gst_pp_output_queue_take_flow (outputs);
+  if (flow != GST_FLOW_OK) {
+    gst_buffer_unref (input);
+    return flow;
+  }
+  flow = GST_BASE_TRANSFORM_CLASS (parent_class)
+             ->submit_input_buffer (trans, is_discont, input);
+  self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
+  if (self->dropped)
+    gst_pp_monitor_add_dropped (self->converter.monitor);
+  self->at_once = self->dropped || is_discont || !outputs->started;
+  if (self->dropped) /* generate_output tells it after what is held */
+    return GST_FLOW_OK;
+  if (flow != GST_FLOW_OK)
+    return flow;
+  return convert (self, g_steal_pointer (&trans->queued_buf));
+}
+
+/* The oldest tensor, if it need not be held any longer. The base class pushes it,
+ * which counts it for QoS, and calls this again. */
+static GstFlowReturn
+gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+
+  *output = gst_pp_output_queue_take (
+      &self->outputs, self->at_once ? 0 : self->depth.frames);
+  if (*output != NULL || !self->dropped)
+    return GST_FLOW_OK;
+  self->dropped = FALSE;
+  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+}
+
+/* Sees what the base class' pushes returned. */
+static GstFlowReturn
+gst_cuda_preproc_chain (GstPad *pad, GstObject *parent, GstBuffer *input)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (parent);
+  const GstFlowReturn flow = self->base_chain (pad, parent, input);
+
+  return gst_pp_output_queue_settle (&self->outputs, flow);
+}
+
+/* Never called, since generate_output is ours; without it the base class takes
+ * the element for one that works in place. */
+static GstFlowReturn
+gst_cuda_preproc_transform (
+    GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
+{
+  g_return_val_if_reached (GST_FLOW_NOT_SUPPORTED);
+}
+
+/* events and queries: what is serialized comes after the frames before it */
+
 static gboolean
 handle_caps (GstCudaPreproc *self, GstEvent *event)
 {
@@ -524,13 +338,13 @@ handle_caps (GstCudaPreproc *self, GstEvent *event)
   gst_caps_ref (caps);
   const gboolean handled =
       GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
-  /* Also where the base class found nothing in common and asked us nothing. */
+  /* The base class may have found nothing in common without asking us. */
   if (!handled && !GST_PAD_IS_FLUSHING (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
     g_autoptr (GstCaps) peer =
         gst_pad_peer_query_caps (GST_BASE_TRANSFORM_SRC_PAD (trans), NULL);
     g_autofree gchar *video = gst_caps_to_string (caps);
     g_autofree gchar *wanted = gst_caps_to_string (peer);
-    post_fault (self, GST_PP_FAULT_NEGOTIATION,
+    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_NEGOTIATION,
         g_strdup_printf (
             "No tensor of %s is what downstream takes: %s", video, wanted));
   }
@@ -538,52 +352,91 @@ handle_caps (GstCudaPreproc *self, GstEvent *event)
   return handled;
 }
 
+/* The stream begins again: what happened before no longer counts. */
 static void
-write_timeline (GstCudaPreproc *self)
+end_flush (GstCudaPreproc *self)
 {
-  gchar *reason = NULL;
-
-  if (!gst_pp_monitor_write_timeline (self->monitor, GST_OBJECT_NAME (self),
-          pp_device_name (self->device), &reason))
-    post_fault (self, GST_PP_FAULT_FILE, reason);
+  /* The device first: it may still write to what is held. */
+  pp_device_drain (self->converter.device, NULL);
+  gst_pp_output_queue_flush (&self->outputs);
+  gst_pp_error_gate_open (&self->converter.errors);
+  set_flushing (self, FALSE);
 }
 
 static gboolean
 gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
+  const GstEventType type = GST_EVENT_TYPE (event);
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP) {
-    /* The device first: it may still write to what is held. */
-    pp_device_drain (self->device, NULL);
-    gst_pp_output_queue_flush (&self->outputs);
-    set_flushing (self, FALSE);
-  } else if (GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_START) {
+  if (type == GST_EVENT_FLUSH_STOP) {
+    end_flush (self);
+  } else if (type == GST_EVENT_FLUSH_START) {
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
     gst_pp_output_queue_drain (&self->outputs);
     /* The end of the last segment is not the end of the next. */
     if (self->outputs.flow == GST_FLOW_EOS &&
-        (GST_EVENT_TYPE (event) == GST_EVENT_SEGMENT ||
-            GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START))
+        (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START))
       self->outputs.flow = GST_FLOW_OK;
   }
 
-  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS)
+  if (type == GST_EVENT_CAPS)
     return handle_caps (self, event);
-  if (GST_EVENT_TYPE (event) == GST_EVENT_EOS) {
-    pp_error error;
-
-    if (pp_device_drain (self->device, &error) != PP_OK)
-      post_engine_error (self, &error);
-    if (gst_pp_error_gate_has_posted (&self->errors)) {
-      /* The stream did not end well. */
-      gst_event_unref (event);
-      return FALSE;
-    }
-    write_timeline (self);
+  if (type == GST_EVENT_EOS &&
+      !gst_pp_converter_end_stream (&self->converter)) {
+    gst_event_unref (event);
+    return FALSE;
   }
-  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
+  const gboolean handled =
+      GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
+  if (type == GST_EVENT_SEGMENT)
+    gst_pp_output_queue_start_segment (&self->outputs);
+  return handled;
+}
+
+static gboolean
+query_src (GstCudaPreproc *self, GstQuery *query)
+{
+  GstBaseTransform *trans = &self->parent;
+
+  if (GST_QUERY_TYPE (query) == GST_QUERY_SCHEDULING) {
+    /* Frames are pushed, whatever upstream could do. */
+    gst_query_set_scheduling (query, GST_SCHEDULING_FLAG_SEQUENTIAL, 1, -1, 0);
+    gst_query_add_scheduling_mode (query, GST_PAD_MODE_PUSH);
+    return TRUE;
+  }
+  if (GST_QUERY_TYPE (query) == GST_QUERY_POSITION &&
+      gst_pp_output_queue_answer_position (&self->outputs, query))
+    return TRUE;
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS (parent_class)
+                                ->query (trans, GST_PAD_SRC, query);
+  if (answered && GST_QUERY_TYPE (query) == GST_QUERY_LATENCY)
+    gst_pp_depth_add_latency (&self->depth, query);
+  return answered;
+}
+
+static gboolean
+query_sink (GstCudaPreproc *self, GstQuery *query)
+{
+  GstBaseTransform *trans = &self->parent;
+
+  /* GStreamer hands these to an inactive pad, too. The base class would then
+   * negotiate beside stop, and keep what it got for good. Shutting down waits for
+   * who is inside, since both hold the stream lock. */
+  if (GST_QUERY_IS_SERIALIZED (query) &&
+      !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
+    return FALSE;
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
+    gst_pp_output_queue_drain (&self->outputs);
+    /* Upstream wants its buffers back. */
+    pp_device_drain (self->converter.device, NULL);
+  } else if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
+      gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
+    gst_pp_output_queue_drain (&self->outputs);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)
+      ->query (trans, GST_PAD_SINK, query);
 }
 
 static gboolean
@@ -592,63 +445,19 @@ gst_cuda_preproc_query (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  /* GStreamer hands these to a pad that is shut down, too; the base class would
-   * then negotiate anew, beside stop, and keep what it got for good. Shutting
-   * down waits for who is inside: both hold the stream lock. */
-  if (direction == GST_PAD_SINK && GST_QUERY_IS_SERIALIZED (query) &&
-      !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
-    return FALSE;
-  if (direction == GST_PAD_SINK && GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
-    gst_pp_output_queue_drain (&self->outputs);
-    /* Upstream wants its buffers back. */
-    pp_device_drain (self->device, NULL);
-  } else if (direction == GST_PAD_SINK &&
-      GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
-      gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    gst_pp_output_queue_drain (&self->outputs);
-  }
-  const gboolean answered =
-      GST_BASE_TRANSFORM_CLASS (parent_class)->query (trans, direction, query);
-  if (answered && direction == GST_PAD_SRC &&
-      GST_QUERY_TYPE (query) == GST_QUERY_LATENCY) {
-    GST_OBJECT_LOCK (self);
-    const GstClockTime held_back = self->held_back;
-    GST_OBJECT_UNLOCK (self);
-    gst_pp_latency_add (query, held_back);
-  }
-  return answered;
+  return direction == GST_PAD_SRC ? query_src (self, query)
+                                  : query_sink (self, query);
 }
 
-/* Also says whether the file can be made, before there is anything to write. */
-static gboolean
-start_timeline (GstCudaPreproc *self)
-{
-  GstPpFault fault;
-  gchar *reason = NULL;
-
-  g_autofree gchar *path = gst_pp_live_settings_timeline (&self->settings);
-  if (path == NULL ||
-      gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
-    return TRUE;
-  post_fault (self, fault, reason);
-  return FALSE;
-}
+/* states */
 
 static gboolean
 gst_cuda_preproc_start (GstBaseTransform *trans)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  if (self->device == NULL) /* pads that someone activated below READY */
-    return FALSE;
-  self->warned = FALSE;
-  self->negotiated.missed.width = 0;
-  g_clear_pointer (&self->negotiated.warned_crop, g_free);
-  GST_OBJECT_LOCK (self);
-  self->held_back = 0;
-  GST_OBJECT_UNLOCK (self);
-  gst_pp_monitor_reset (self->monitor, self->device);
-  return start_timeline (self);
+  gst_pp_depth_reset (&self->depth);
+  return gst_pp_converter_start (&self->converter);
 }
 
 static gboolean
@@ -656,11 +465,11 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  pp_device_drain (self->device, NULL);
+  /* The device first: it may still write to what is held. */
+  pp_device_drain (self->converter.device, NULL);
   gst_pp_output_queue_flush (&self->outputs);
-  gst_pp_negotiated_forget_plans (&self->negotiated);
   take_pool (self, NULL);
-  write_timeline (self);
+  gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
 
@@ -672,15 +481,11 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   /* The device is there before the pads open: data may come before start. */
   if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
       transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    gst_pp_error_gate_open (&self->errors);
-    if (!start_settings (
-            self, transition == GST_STATE_CHANGE_READY_TO_PAUSED) ||
-        !refresh_device (self)) {
-      gst_pp_live_settings_stop (&self->settings);
+    if (!gst_pp_converter_open (
+            &self->converter, transition == GST_STATE_CHANGE_READY_TO_PAUSED))
       return GST_STATE_CHANGE_FAILURE;
-    }
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
-    gst_pp_monitor_restart (self->monitor);
+    gst_pp_monitor_restart (self->converter.monitor);
   } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
     set_flushing (self, TRUE);
   }
@@ -689,47 +494,55 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
       (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
           result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_live_settings_stop (&self->settings);
+    gst_pp_converter_stop_running (&self->converter);
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
       (transition == GST_STATE_CHANGE_NULL_TO_READY &&
           result == GST_STATE_CHANGE_FAILURE))
-    close_device (self);
+    gst_pp_converter_close (&self->converter);
   return result;
 }
+
+/* Frames come by chain only. The base class would pull for a sink that asks. */
+static gboolean
+gst_cuda_preproc_activate_mode (
+    GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
+{
+  GstCudaPreproc *self = GST_CUDA_PREPROC (parent);
+
+  if (mode == GST_PAD_MODE_PULL && active)
+    return FALSE;
+  return GST_PAD_IS_SRC (pad)
+      ? self->base_src_activate (pad, parent, mode, active)
+      : self->base_sink_activate (pad, parent, mode, active);
+}
+
+/* GObject */
 
 static void
 gst_cuda_preproc_set_property (
     GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
-  gst_pp_live_settings_set_property (
-      &GST_CUDA_PREPROC (object)->settings, id, value, pspec);
-}
-
-static void
-gst_cuda_preproc_dispatch_properties_changed (
-    GObject *object, guint n_pspecs, GParamSpec **pspecs)
-{
-  gst_pp_live_settings_dispatch (
-      &GST_CUDA_PREPROC (object)->settings, n_pspecs, pspecs);
-  G_OBJECT_CLASS (parent_class)
-      ->dispatch_properties_changed (object, n_pspecs, pspecs);
+  gst_pp_converter_set_property (
+      &GST_CUDA_PREPROC (object)->converter, id, value, pspec);
 }
 
 static void
 gst_cuda_preproc_get_property (
     GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
-  GstCudaPreproc *self = GST_CUDA_PREPROC (object);
+  gst_pp_converter_get_property (
+      &GST_CUDA_PREPROC (object)->converter, id, value);
+}
 
-  if (id == PROP_STATS) {
-    g_value_take_boxed (value, gst_pp_monitor_get_stats (self->monitor));
-  } else if (id == PROP_DEVICE_NAME) {
-    GST_OBJECT_LOCK (self);
-    g_value_set_string (value, self->device_name);
-    GST_OBJECT_UNLOCK (self);
-  } else {
-    gst_pp_live_settings_get_property (&self->settings, id, value);
-  }
+/* Comes once after all properties of one g_object_set. */
+static void
+gst_cuda_preproc_dispatch_properties_changed (
+    GObject *object, guint n_pspecs, GParamSpec **pspecs)
+{
+  gst_pp_live_settings_dispatch (
+      &GST_CUDA_PREPROC (object)->converter.settings, n_pspecs, pspecs);
+  G_OBJECT_CLASS (parent_class)
+      ->dispatch_properties_changed (object, n_pspecs, pspecs);
 }
 
 static void
@@ -737,12 +550,7 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
-  gst_pp_live_settings_clear (&self->settings);
-  gst_pp_negotiated_clear (&self->negotiated);
-  gst_pp_monitor_free (self->monitor);
-  gst_pp_frame_free_spare (self->spare_frames);
-  gst_pp_error_gate_clear (&self->errors);
-  g_free (self->device_name);
+  gst_pp_converter_clear (&self->converter);
   gst_clear_object (&self->pool);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
@@ -762,28 +570,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   object_class->dispatch_properties_changed =
       gst_cuda_preproc_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_settings_install (object_class);
-  /**
-   * GstCudaPreproc:stats:
-   *
-   * frames, bytes-up, bytes-down, bytes-staged; streams, those in use;
-   * overlap, the sum of all stage times over the wall time, without standing
-   * still in PAUSED; bottleneck, what keeps the last few hundred frames from
-   * going faster, in one word (see the README); and of the stages upload, kernel
-   * and download and of the latency, from submission to the tensor, the mean,
-   * p50, p95 and p99 in microseconds.
-   * Counted from READY to PAUSED on; a tensor may be there a moment before it
-   * counts, but at EOS all do.
-   */
-  g_object_class_install_property (object_class, PROP_STATS,
-      g_param_spec_boxed ("stats", "stats",
-          "Frames, bytes, overlap, bottleneck and times in microseconds",
-          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
-
-  g_object_class_install_property (object_class, PROP_DEVICE_NAME,
-      g_param_spec_string ("device-name", "device-name",
-          "Where frames are converted; unset before READY", NULL,
-          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+  gst_pp_converter_install_properties (object_class);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -808,18 +595,34 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   trans_class->passthrough_on_same_caps = FALSE;
 }
 
+/* Puts our functions in front of the base class' own. */
+static void
+wrap_pads (GstCudaPreproc *self)
+{
+  GstPad *sink = GST_BASE_TRANSFORM_SINK_PAD (self);
+  GstPad *src = GST_BASE_TRANSFORM_SRC_PAD (self);
+
+  self->base_chain = GST_PAD_CHAINFUNC (sink);
+  self->base_sink_activate = GST_PAD_ACTIVATEMODEFUNC (sink);
+  self->base_src_activate = GST_PAD_ACTIVATEMODEFUNC (src);
+  gst_pad_set_chain_function (sink, gst_cuda_preproc_chain);
+  gst_pad_set_activatemode_function (sink, gst_cuda_preproc_activate_mode);
+  gst_pad_set_activatemode_function (src, gst_cuda_preproc_activate_mode);
+}
+
 static void
 gst_cuda_preproc_init (GstCudaPreproc *self)
 {
-  gst_pp_live_settings_init (&self->settings, GST_ELEMENT_CAST (self));
-  gst_pp_negotiated_init (&self->negotiated);
-  gst_pp_error_gate_init (&self->errors);
-  gst_pp_caps_watch_add (GST_BASE_TRANSFORM_SINK_PAD (self),
-      GST_ELEMENT_CAST (self), &self->errors);
-  self->monitor = gst_pp_monitor_new (self);
-  self->spare_frames = gst_atomic_queue_new (MOST_FRAMES);
+  GstBaseTransform *trans = &self->parent;
+  GstElement *element = GST_ELEMENT_CAST (self);
+
+  gst_pp_converter_init (&self->converter, element, on_allocation_failed);
+  gst_pp_caps_watch_add (
+      GST_BASE_TRANSFORM_SINK_PAD (self), element, &self->converter.errors);
   gst_pp_output_queue_init (
-      &self->outputs, GST_BASE_TRANSFORM_SRC_PAD (GST_BASE_TRANSFORM (self)));
-  gst_base_transform_set_gap_aware (GST_BASE_TRANSFORM (self), TRUE);
-  gst_base_transform_set_prefer_passthrough (GST_BASE_TRANSFORM (self), FALSE);
+      &self->outputs, GST_BASE_TRANSFORM_SRC_PAD (self), &trans->segment);
+  gst_pp_depth_init (&self->depth, element);
+  wrap_pads (self);
+  gst_base_transform_set_gap_aware (trans, TRUE);
+  gst_base_transform_set_prefer_passthrough (trans, FALSE);
 }

@@ -4,10 +4,30 @@
 
 #include <gst/video/video.h>
 
-#include "host_memory.h"
+#include "tensor_pool.h"
 
-/* Most inputs that a pool of upstream's is asked to have. */
+/* The most buffers that upstream is asked to have in its pool. */
 #define MAX_INPUTS 8
+/* The most tensors that are made for downstream beforehand. The pool makes more
+ * when they are needed. */
+#define MAX_OUTPUTS 64
+
+/* NULL where there cannot be one. */
+static GstBufferPool *
+new_input_pool (GstAllocator *allocator, const GstAllocationParams *params,
+    GstCaps *caps, const GstVideoInfo *info, guint min_buffers)
+{
+  GstBufferPool *pool = gst_video_buffer_pool_new ();
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+
+  gst_buffer_pool_config_set_params (
+      config, caps, (guint) info->size, min_buffers, 0);
+  gst_buffer_pool_config_set_allocator (config, allocator, params);
+  gst_buffer_pool_config_add_option (config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (!gst_buffer_pool_set_config (pool, config))
+    gst_clear_object (&pool);
+  return pool;
+}
 
 gboolean
 gst_pp_propose_allocation (
@@ -25,21 +45,15 @@ gst_pp_propose_allocation (
     return FALSE;
 
   gst_allocation_params_init (&params);
-  if (need_pool) {
-    pool = gst_video_buffer_pool_new ();
-    GstStructure *config = gst_buffer_pool_get_config (pool);
-    gst_buffer_pool_config_set_params (
-        config, caps, (guint) info.size, min_buffers, 0);
-    gst_buffer_pool_config_set_allocator (config, allocator, &params);
-    gst_buffer_pool_config_add_option (
-        config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-    if (!gst_buffer_pool_set_config (pool, config))
-      gst_clear_object (&pool);
+  /* A pool counts sizes in 32 bits. */
+  if (info.size <= G_MAXUINT) {
+    if (need_pool)
+      pool = new_input_pool (allocator, &params, caps, &info, min_buffers);
+    /* No maximum: with one, decoders copy every frame. */
+    gst_query_add_allocation_pool (
+        query, pool, (guint) info.size, min_buffers, 0);
+    gst_clear_object (&pool);
   }
-  /* No maximum: with one, decoders copy every frame. */
-  gst_query_add_allocation_pool (
-      query, pool, (guint) info.size, min_buffers, 0);
-  gst_clear_object (&pool);
   /* Without it decoders put their own allocator into our pool. */
   gst_query_add_allocation_param (query, allocator, &params);
   gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
@@ -47,22 +61,53 @@ gst_pp_propose_allocation (
   return TRUE;
 }
 
+/* A pool of tensors that upstream's frames can be converted into at once. NULL with
+ * *fault and *reason. */
+static GstBufferPool *
+new_active_pool (pp_device *device, GstCaps *caps, guint size, guint min,
+    const GstAllocationParams *params, GstPpFault *fault, gchar **reason)
+{
+  GstBufferPool *pool = gst_pp_tensor_pool_new (
+      pp_device_arena (device), pp_device_backend (device));
+  GstStructure *config = gst_buffer_pool_get_config (pool);
+  pp_error error;
+
+  gst_buffer_pool_config_set_params (config, caps, size, min, 0);
+  gst_buffer_pool_config_set_allocator (config, NULL, params);
+  /* Active now, so that the first frame pays nothing. */
+  if (gst_buffer_pool_set_config (pool, config) &&
+      gst_buffer_pool_set_active (pool, TRUE))
+    return pool;
+  gst_pp_tensor_pool_get_error (pool, &error);
+  gst_object_unref (pool);
+  if (error.status == PP_BAD_ARGUMENT) {
+    *fault = GST_PP_FAULT_OUTPUT;
+    *reason =
+        g_strdup_printf ("Downstream's allocation parameters: %s", error.text);
+  } else {
+    *fault = gst_pp_fault_from_status (error.status);
+    *reason = g_strdup (error.text);
+  }
+  return NULL;
+}
+
 gboolean
 gst_pp_decide_allocation (GstQuery *query, pp_device *device,
-    const GstPpTensor *tensor, guint min_buffers, pp_error *error)
+    const GstPpTensor *tensor, guint min_buffers, GstPpFault *fault,
+    gchar **reason)
 {
-  const gsize tensor_size = (gsize) tensor->width * tensor->height *
-      tensor->channels * pp_type_size (tensor->type);
+  const gsize size = (gsize) tensor->width * (gsize) tensor->height *
+      (gsize) tensor->channels * pp_type_size (tensor->type);
   GstAllocationParams params;
   GstCaps *caps;
   guint min = 0;
 
-  if (tensor_size > G_MAXUINT) {
-    error->status = PP_BAD_ARGUMENT;
-    g_snprintf (error->text, sizeof error->text,
-        "width=%d and height=%d make a tensor of %" G_GSIZE_FORMAT
-        " bytes, more than a buffer pool can give",
-        tensor->width, tensor->height, tensor_size);
+  if (size > G_MAXUINT) {
+    *fault = GST_PP_FAULT_SETTINGS;
+    *reason = g_strdup_printf ("width=%d and height=%d make a tensor of "
+                               "%" G_GSIZE_FORMAT
+                               " bytes, more than a buffer pool can give",
+        tensor->width, tensor->height, size);
     return FALSE;
   }
   gst_query_parse_allocation (query, &caps, NULL);
@@ -72,23 +117,15 @@ gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     gst_query_parse_nth_allocation_param (query, 0, NULL, &params);
   if (gst_query_get_n_allocation_pools (query) > 0)
     gst_query_parse_nth_allocation_pool (query, 0, NULL, NULL, &min, NULL);
-  min += min_buffers;
+  min = MIN (min, MAX_OUTPUTS) + min_buffers;
 
-  GstBufferPool *pool = gst_pp_tensor_pool_new (
-      pp_device_arena (device), pp_device_backend (device));
-  GstStructure *config = gst_buffer_pool_get_config (pool);
-  gst_buffer_pool_config_set_params (config, caps, (guint) tensor_size, min, 0);
-  gst_buffer_pool_config_set_allocator (config, NULL, &params);
-  /* Active now, so that the first frame pays nothing. */
-  const gboolean active = gst_buffer_pool_set_config (pool, config) &&
-      gst_buffer_pool_set_active (pool, TRUE);
-  if (active) {
-    while (gst_query_get_n_allocation_pools (query) > 0)
-      gst_query_remove_nth_allocation_pool (query, 0);
-    gst_query_add_allocation_pool (query, pool, (guint) tensor_size, min, 0);
-  } else {
-    gst_pp_tensor_pool_get_error (pool, error);
-  }
+  GstBufferPool *pool =
+      new_active_pool (device, caps, (guint) size, min, &params, fault, reason);
+  if (pool == NULL)
+    return FALSE;
+  while (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_remove_nth_allocation_pool (query, 0);
+  gst_query_add_allocation_pool (query, pool, (guint) size, min, 0);
   gst_object_unref (pool);
-  return active;
+  return TRUE;
 }

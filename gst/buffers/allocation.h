@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * ALLOCATION queries: frames in pinned memory from upstream, tensors from a pool
- * of ours.
+ * ALLOCATION queries: upstream is offered pinned memory for its frames, and
+ * tensors come from a pool of ours, laid out as downstream asks.
  */
 #ifndef GST_PP_ALLOCATION_H
 #define GST_PP_ALLOCATION_H
@@ -9,19 +9,21 @@
 #include <gst/gst.h>
 
 #include "gst/caps/tensorcaps.h"
+#include "gst/report/error.h"
 
 G_BEGIN_DECLS
 
-/* Offers upstream a pool for a device of so many streams, and the allocator.
- * FALSE when the query's caps are not video. */
+/* Offers upstream a pool for a device with this number of streams, and the
+ * allocator. FALSE when the query's caps are not video. */
 gboolean gst_pp_propose_allocation (
     GstQuery *query, GstAllocator *allocator, guint streams);
 
-/* Replaces downstream's pools by one of the device's memory, active, with
- * min_buffers more than downstream asks for. FALSE with PP_NO_MEMORY,
- * or PP_BAD_ARGUMENT for a tensor that no pool can give. */
+/* Replaces downstream's pools by one of the device's memory, active, with at least
+ * min_buffers buffers. FALSE with *fault and *reason, which is to be freed: memory
+ * is exhausted, or no pool can give such tensors. */
 gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device,
-    const GstPpTensor *tensor, guint min_buffers, pp_error *error);
+    const GstPpTensor *tensor, guint min_buffers, GstPpFault *fault,
+    gchar **reason);
 
 G_END_DECLS
 

@@ -61,17 +61,6 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   gst_pp_frame_free (frame);
 }
 
-static guint
-pinned_planes (const GstPpInput *input, pp_backend_id backend)
-{
-  guint planes = 0;
-
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
-    if (gst_pp_memory_is_pinned (gst_pp_input_peek_memory (input, p), backend))
-      planes |= 1u << p;
-  return planes;
-}
-
 gboolean
 gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     GstBuffer *output, GstPpFrameDone done, gpointer owner, pp_error *error)
@@ -80,7 +69,8 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
   const pp_task task = {
     .plan = plan,
     .view = frame->input.view,
-    .pinned_planes = pinned_planes (&frame->input, pp_device_backend (device)),
+    .pinned_planes = gst_pp_input_pinned_planes (
+        &frame->input, plan, pp_device_backend (device)),
     .tensor = gst_pp_memory_get_data (memory),
     .padding = gst_pp_memory_get_padding (memory),
     .urgent = frame->urgent,

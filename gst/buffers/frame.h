@@ -8,7 +8,7 @@
 
 #include <gst/gst.h>
 
-#include "gst/report/thread_time.h"
+#include "gst/report/stats.h"
 #include "input.h"
 #include "negotiated.h"
 
@@ -31,19 +31,21 @@ struct _GstPpFrame {
   GstClockTime submitted;
 };
 
-/* Maps input (transfer full) and finds its plan, which is the cache's own
- * reference. NULL with *fault and *reason, which is to be freed. spare holds
- * frames that are done, for the next ones, and outlives all: what one thread
- * allocates and another frees takes longer each time. */
-GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare, GstPpNegotiated *negotiated,
-    GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason);
+/* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
+ * NULL with *fault and *reason, which is to be freed. spare outlives all frames:
+ * it holds those that are done, for the next ones. Allocating on one thread and
+ * freeing on another would cost more with every frame. */
+GstPpFrame *gst_pp_frame_new (GstAtomicQueue *spare,
+    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan,
+    GstPpFault *fault, gchar **reason);
 /* For a frame that was not submitted. */
 void gst_pp_frame_free (GstPpFrame *frame);
-/* Frees spare with its frames, when no frame is under way. */
+/* Frees spare and its frames. No frame may be under way. */
 void gst_pp_frame_free_spare (GstAtomicQueue *spare);
 
-/* Queues the job that fills output, whose memory then carries it. Takes frame;
- * done is called exactly once if TRUE is returned, else never. */
+/* Queues the job that fills output, whose memory then carries the job. output must
+ * have passed gst_pp_tensor_pool_check_buffer for this plan. Takes frame; done is
+ * called exactly once if TRUE is returned, else never. */
 gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
     pp_plan *plan, GstBuffer *output, GstPpFrameDone done, gpointer owner,
     pp_error *error);

@@ -2,13 +2,16 @@
 
 #include "host_memory.h"
 
+#include <string.h>
+
 #include "gst/debug.h"
-#include "meta.h"
 
 /* Arena blocks are aligned to this, bytes. */
 #define ARENA_ALIGNMENT 256
+/* The largest element of a tensor: float32. */
+#define ELEMENT_ALIGNMENT 4
 
-/* A root has a block; a share has only a parent and resolves to it. */
+/* A root has a block. A share has only a parent, which is the root. */
 typedef struct {
   GstMemory memory;
   pp_arena *arena;
@@ -29,16 +32,7 @@ struct _GstPpAllocator {
   GstPpAllocatorFailed failed;
 };
 
-struct _GstPpTensorPool {
-  GstBufferPool parent;
-  GstAllocator *allocator;
-  gsize size;
-  GstAllocationParams params;
-  pp_error error;
-};
-
 G_DEFINE_TYPE (GstPpAllocator, gst_pp_allocator, GST_TYPE_ALLOCATOR)
-G_DEFINE_TYPE (GstPpTensorPool, gst_pp_tensor_pool, GST_TYPE_BUFFER_POOL)
 
 static GstPpMemory *
 root_of (GstMemory *memory)
@@ -49,13 +43,27 @@ root_of (GstMemory *memory)
 gboolean
 gst_pp_is_memory (GstMemory *memory)
 {
-  return gst_memory_is_type (memory, GST_PP_MEMORY_TYPE);
+  return memory != NULL && gst_memory_is_type (memory, GST_PP_MEMORY_TYPE);
 }
 
 gboolean
-gst_pp_memory_is_pinned (GstMemory *memory, pp_backend_id backend)
+gst_pp_memory_is_pinned (
+    GstMemory *memory, pp_backend_id backend, const guint8 *data, gsize size)
 {
-  return gst_pp_is_memory (memory) && root_of (memory)->backend == backend;
+  if (!gst_pp_is_memory (memory) || root_of (memory)->backend != backend)
+    return FALSE;
+
+  const guintptr begin = (guintptr) root_of (memory)->data;
+  const guintptr at = (guintptr) data;
+  return at >= begin && at - begin <= memory->maxsize &&
+      size <= memory->maxsize - (at - begin);
+}
+
+gboolean
+gst_pp_memory_is_writable (GstMemory *memory, gsize size)
+{
+  return gst_pp_is_memory (memory) && memory->parent == NULL &&
+      GST_MINI_OBJECT_REFCOUNT_VALUE (memory) == 1 && memory->size >= size;
 }
 
 guint8 *
@@ -96,7 +104,7 @@ gst_pp_memory_get_waited (GstMemory *memory)
   return __atomic_load_n (&allocator->waited, __ATOMIC_RELAXED);
 }
 
-/* As pp_job_wait, counted. */
+/* pp_job_wait; the time it takes is counted. */
 static pp_status
 wait_for_tensor (GstMemory *memory, pp_job *job, pp_error *error)
 {
@@ -156,20 +164,40 @@ memory_is_span (GstMemory *first, GstMemory *second, gsize *offset)
       gst_pp_memory_get_data (second);
 }
 
-/* Takes prefix, padding and alignment as gst_allocator_alloc does. */
-static GstMemory *
-allocate (GstPpAllocator *allocator, gsize size, GstAllocationParams *params,
-    pp_error *error)
+/* The bytes that a block needs: what is before the data, the data, the padding
+ * and room to align them. FALSE: they cannot be counted. */
+static gboolean
+add_up (gsize offset, gsize size, const GstAllocationParams *params,
+    gsize *maxsize, gsize *block_size)
 {
-  const gsize maxsize = size + params->prefix + params->padding;
   const gsize spare = params->align >= ARENA_ALIGNMENT ? params->align : 0;
-  const gsize block_size = MAX (maxsize + spare, 1);
-  void *block = pp_arena_alloc (allocator->arena, block_size, error);
 
-  if (block == NULL) {
-    GST_WARNING_OBJECT (allocator, "%s", error->text);
+  return (params->align & (params->align + 1)) == 0 &&
+      offset >= params->prefix && g_size_checked_add (maxsize, offset, size) &&
+      g_size_checked_add (maxsize, *maxsize, params->padding) &&
+      g_size_checked_add (block_size, MAX (*maxsize, 1), spare) &&
+      *block_size <= G_MAXSSIZE;
+}
+
+/* offset: where the data begins, from params->prefix on. */
+static GstMemory *
+allocate (GstPpAllocator *allocator, gsize offset, gsize size,
+    const GstAllocationParams *params, GstMemoryFlags flags, pp_error *error)
+{
+  gsize maxsize, block_size;
+
+  if (!add_up (offset, size, params, &maxsize, &block_size)) {
+    error->status = PP_BAD_ARGUMENT;
+    g_snprintf (error->text, sizeof error->text,
+        "no memory can have %" G_GSIZE_FORMAT
+        " bytes with prefix=%" G_GSIZE_FORMAT ", padding=%" G_GSIZE_FORMAT
+        " and align=%" G_GSIZE_FORMAT,
+        size, params->prefix, params->padding, params->align);
     return NULL;
   }
+  void *block = pp_arena_alloc (allocator->arena, block_size, error);
+  if (block == NULL)
+    return NULL;
 
   GstPpMemory *memory = g_new0 (GstPpMemory, 1);
   memory->arena = pp_arena_ref (allocator->arena);
@@ -178,14 +206,35 @@ allocate (GstPpAllocator *allocator, gsize size, GstAllocationParams *params,
   memory->block_size = block_size;
   memory->data =
       (guint8 *) (((guintptr) block + params->align) & ~params->align);
-  if (params->flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
-    memset (memory->data, 0, params->prefix);
-  if (params->flags & GST_MEMORY_FLAG_ZERO_PADDED)
-    memset (memory->data + params->prefix + size, 0, params->padding);
-  gst_memory_init (GST_MEMORY_CAST (memory), params->flags,
-      GST_ALLOCATOR_CAST (allocator), NULL, maxsize, params->align,
-      params->prefix, size);
+  if (flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
+    memset (memory->data, 0, offset);
+  if (flags & GST_MEMORY_FLAG_ZERO_PADDED)
+    memset (memory->data + offset + size, 0, params->padding);
+  gst_memory_init (GST_MEMORY_CAST (memory), flags,
+      GST_ALLOCATOR_CAST (allocator), NULL, maxsize, params->align, offset,
+      size);
   return GST_MEMORY_CAST (memory);
+}
+
+gsize
+gst_pp_tensor_offset (const GstAllocationParams *params)
+{
+  return (params->prefix + ELEMENT_ALIGNMENT - 1) &
+      ~(gsize) (ELEMENT_ALIGNMENT - 1);
+}
+
+GstMemory *
+gst_pp_allocator_alloc_tensor (GstAllocator *allocator, gsize size,
+    const GstAllocationParams *params, pp_error *error)
+{
+  const GstMemoryFlags flags = params->flags &
+      (GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED);
+  GstMemory *memory = allocate (GST_PP_ALLOCATOR (allocator),
+      gst_pp_tensor_offset (params), size, params, flags, error);
+
+  if (memory == NULL)
+    GST_WARNING_OBJECT (allocator, "%s", error->text);
+  return memory;
 }
 
 /* Pinned memory is scarcer than memory: frames that get none are staged. */
@@ -195,10 +244,14 @@ gst_pp_allocator_alloc (
 {
   GstPpAllocator *self = GST_PP_ALLOCATOR (allocator);
   pp_error error;
-  GstMemory *memory = allocate (self, size, params, &error);
+  GstMemory *memory =
+      allocate (self, params->prefix, size, params, params->flags, &error);
 
   if (memory != NULL)
     return memory;
+  GST_WARNING_OBJECT (allocator, "%s", error.text);
+  if (error.status == PP_BAD_ARGUMENT)
+    return NULL;
   if (self->backend != PP_BACKEND_CPU)
     return gst_allocator_alloc (NULL, size, params);
   g_autoptr (GObject) owner = g_weak_ref_get (&self->owner);
@@ -265,124 +318,4 @@ gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend, gpointer owner,
   g_weak_ref_set (&self->owner, owner);
   self->failed = failed;
   return GST_ALLOCATOR_CAST (self);
-}
-
-static gboolean
-gst_pp_tensor_pool_set_config (GstBufferPool *pool, GstStructure *config)
-{
-  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
-  guint size, min, max;
-
-  if (!gst_buffer_pool_config_get_params (config, NULL, &size, &min, &max))
-    return FALSE;
-  self->size = size;
-  if (!gst_buffer_pool_config_get_allocator (config, NULL, &self->params))
-    gst_allocation_params_init (&self->params);
-  return GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
-      ->set_config (pool, config);
-}
-
-static GstFlowReturn
-gst_pp_tensor_pool_alloc_buffer (
-    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
-{
-  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
-  GstMemory *memory = allocate (GST_PP_ALLOCATOR (self->allocator), self->size,
-      &self->params, &self->error);
-
-  if (memory == NULL)
-    return GST_FLOW_ERROR;
-  *buffer = gst_buffer_new ();
-  gst_buffer_append_memory (*buffer, memory);
-  return GST_FLOW_OK;
-}
-
-static GstFlowReturn
-gst_pp_tensor_pool_acquire_buffer (
-    GstBufferPool *pool, GstBuffer **buffer, GstBufferPoolAcquireParams *params)
-{
-  const GstFlowReturn flow =
-      GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
-          ->acquire_buffer (pool, buffer, params);
-
-  if (flow == GST_FLOW_OK)
-    gst_pp_memory_wait (gst_buffer_peek_memory (*buffer, 0));
-  return flow;
-}
-
-/* Whoever still holds the memory keeps it: the buffer is discarded then. Else it
- * is as new; the base class would forget the prefix. */
-static void
-gst_pp_tensor_pool_reset_buffer (GstBufferPool *pool, GstBuffer *buffer)
-{
-  GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
-
-  gst_pp_meta_keep (buffer);
-  GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class)
-      ->reset_buffer (pool, buffer);
-  if (GST_BUFFER_FLAG_IS_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY))
-    return;
-  GstMemory *memory = gst_buffer_peek_memory (buffer, 0);
-  if (GST_MINI_OBJECT_REFCOUNT_VALUE (memory) > 1)
-    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_TAG_MEMORY);
-  else
-    gst_memory_resize (memory,
-        (gssize) self->params.prefix - (gssize) memory->offset, self->size);
-}
-
-static gboolean
-gst_pp_tensor_pool_start (GstBufferPool *pool)
-{
-  GstBufferPoolClass *parent =
-      GST_BUFFER_POOL_CLASS (gst_pp_tensor_pool_parent_class);
-
-  if (parent->start (pool))
-    return TRUE;
-  /* GStreamer would leak the buffers made before the one that failed. */
-  parent->stop (pool);
-  return FALSE;
-}
-
-static void
-gst_pp_tensor_pool_finalize (GObject *object)
-{
-  gst_clear_object (&GST_PP_TENSOR_POOL (object)->allocator);
-  G_OBJECT_CLASS (gst_pp_tensor_pool_parent_class)->finalize (object);
-}
-
-static void
-gst_pp_tensor_pool_class_init (GstPpTensorPoolClass *klass)
-{
-  GstBufferPoolClass *pool_class = GST_BUFFER_POOL_CLASS (klass);
-
-  G_OBJECT_CLASS (klass)->finalize = gst_pp_tensor_pool_finalize;
-  pool_class->set_config = gst_pp_tensor_pool_set_config;
-  pool_class->start = gst_pp_tensor_pool_start;
-  pool_class->alloc_buffer = gst_pp_tensor_pool_alloc_buffer;
-  pool_class->acquire_buffer = gst_pp_tensor_pool_acquire_buffer;
-  pool_class->reset_buffer = gst_pp_tensor_pool_reset_buffer;
-}
-
-static void
-gst_pp_tensor_pool_init (GstPpTensorPool *self)
-{
-  gst_allocation_params_init (&self->params);
-}
-
-GstBufferPool *
-gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend)
-{
-  GstPpTensorPool *self = g_object_new (GST_TYPE_PP_TENSOR_POOL, NULL);
-
-  gst_object_ref_sink (self);
-  self->allocator = gst_pp_allocator_new (arena, backend, NULL, NULL);
-  /* Copies of tensors are ordinary memory. */
-  GST_OBJECT_FLAG_SET (self->allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
-  return GST_BUFFER_POOL_CAST (self);
-}
-
-void
-gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error)
-{
-  *error = GST_PP_TENSOR_POOL (pool)->error;
 }

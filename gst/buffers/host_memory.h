@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GstMemory in the engine's pinned arena, for frames that come in (an ordinary
- * allocator that upstream may use) and for tensors that go out (a pool whose
- * memory carries the job that fills it: mapping waits for the job).
+ * GstMemory in the engine's pinned arena, and the allocator that makes it. Frames
+ * lie in it where upstream takes our allocator, tensors always: the memory of a
+ * tensor carries the job that fills it, and mapping waits for the job.
  */
 #ifndef GST_PP_HOST_MEMORY_H
 #define GST_PP_HOST_MEMORY_H
@@ -15,25 +15,32 @@ G_BEGIN_DECLS
 
 #define GST_PP_MEMORY_TYPE "CudaPreprocHostMemory"
 
+/* memory may be NULL. */
 gboolean gst_pp_is_memory (GstMemory *memory);
-/* Whether the device copies to and from memory directly. Shares count like what
- * they share. */
-gboolean gst_pp_memory_is_pinned (GstMemory *memory, pp_backend_id backend);
+/* Whether the device can copy directly to or from these size bytes at data: they
+ * lie in memory, which is of an arena of this backend. A share counts like the
+ * memory it shares. memory may be NULL. Neither data nor memory need have to do
+ * with each other: whoever filled a GstMapInfo may have been wrong. */
+gboolean gst_pp_memory_is_pinned (
+    GstMemory *memory, pp_backend_id backend, const guint8 *data, gsize size);
+/* Whether a job may write size bytes to memory: it is ours, nobody else holds it
+ * or shares another's bytes through it, and it is that large. */
+gboolean gst_pp_memory_is_writable (GstMemory *memory, gsize size);
 
-/* The address of the first byte and the padding record for pp_task, for the one
- * who owns memory alone: unlike a map this neither waits nor counts as a write.
- */
+/* The address of the first byte and the padding record for pp_task. Only the one
+ * who owns memory alone may call these: unlike a map they neither wait nor count
+ * as a write. */
 guint8 *gst_pp_memory_get_data (GstMemory *memory);
 guint64 *gst_pp_memory_get_padding (GstMemory *memory);
 
 /* From now on mapping memory waits for job (transfer full), and fails if the job
  * failed. */
 void gst_pp_memory_take_job (GstMemory *memory, pp_job *job);
-/* Waits until nobody writes to memory any more. */
+/* Waits until no job writes to memory any more. */
 void gst_pp_memory_wait (GstMemory *memory);
 
-/* How long maps of this memory and all others of its pool have waited for their
- * jobs so far, nanoseconds. Any thread. */
+/* How long maps of this memory, and of all others of its allocator, have waited
+ * for their jobs so far; nanoseconds. Any thread. */
 guint64 gst_pp_memory_get_waited (GstMemory *memory);
 
 #define GST_TYPE_PP_ALLOCATOR (gst_pp_allocator_get_type ())
@@ -43,22 +50,22 @@ G_DECLARE_FINAL_TYPE (
 /* Any thread. */
 typedef void (*GstPpAllocatorFailed) (gpointer owner, const pp_error *error);
 
-/* Memory of the arena, which the allocator refers to. Any thread. On the CPU,
- * where there is no other memory to take instead, failed is called before an
- * allocation returns NULL, as long as owner lives, whom the allocator does not
- * refer to. */
+/* An allocator of memory in arena, to which it holds a reference. Any thread.
+ * Where pinned memory is exhausted, gst_allocator_alloc gives ordinary memory
+ * instead. On the CPU there is nothing else to give: it calls failed and returns
+ * NULL. owner is a GObject that the allocator holds no reference to; failed is
+ * not called once it is gone. NULL and NULL: nobody is told. */
 GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend,
     gpointer owner, GstPpAllocatorFailed failed);
 
-#define GST_TYPE_PP_TENSOR_POOL (gst_pp_tensor_pool_get_type ())
-G_DECLARE_FINAL_TYPE (
-    GstPpTensorPool, gst_pp_tensor_pool, GST, PP_TENSOR_POOL, GstBufferPool)
-
-/* Buffers with one memory of exactly the configured size. A buffer leaves the
- * pool only after the job of its last use has ended. */
-GstBufferPool *gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend);
-/* Why the pool last failed to make a buffer. */
-void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
+/* Memory for a tensor of size bytes, which begins at an address that its elements
+ * can have: params->prefix is rounded up to that. Ignores all of params->flags but
+ * zeroed prefix and padding. NULL with PP_NO_MEMORY; with PP_BAD_ARGUMENT and
+ * the numbers where no memory can be laid out so. */
+GstMemory *gst_pp_allocator_alloc_tensor (GstAllocator *allocator, gsize size,
+    const GstAllocationParams *params, pp_error *error);
+/* Where the tensor begins in such a memory, bytes. */
+gsize gst_pp_tensor_offset (const GstAllocationParams *params);
 
 G_END_DECLS
 

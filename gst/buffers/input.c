@@ -2,6 +2,10 @@
 
 #include "input.h"
 
+#include <string.h>
+
+#include "host_memory.h"
+
 /* Of any number: GStreamer has no name for some, and complains about 0. */
 static const gchar *
 format_name (GstVideoFormat format)
@@ -16,8 +20,17 @@ format_name (GstVideoFormat format)
 /* gst_video_frame_map asserts what it expects of a meta; a wrong meta is the
  * sender's fault and must be an error instead. */
 static gboolean
-check_meta (const GstVideoInfo *info, const GstVideoMeta *meta, gchar **reason)
+check_meta (const GstVideoInfo *info, const GstVideoMeta *meta,
+    const GstBuffer *buffer, gchar **reason)
 {
+  if (meta->map == NULL || meta->unmap == NULL) {
+    *reason = g_strdup ("GstVideoMeta has no function to map its planes");
+    return FALSE;
+  }
+  if (meta->buffer != buffer) {
+    *reason = g_strdup ("GstVideoMeta was made for another buffer");
+    return FALSE;
+  }
   if (meta->format == GST_VIDEO_INFO_FORMAT (info) &&
       meta->n_planes == GST_VIDEO_INFO_N_PLANES (info) &&
       meta->width >= (guint) GST_VIDEO_INFO_WIDTH (info) &&
@@ -78,42 +91,52 @@ fill_crop (GstPpInput *input, const GstVideoInfo *info, gchar **reason)
   return TRUE;
 }
 
+/* The buffer as its metas describe it, or else the caps. Nothing is mapped on
+ * FALSE. */
+static gboolean
+map_frame (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer,
+    gchar **reason)
+{
+  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  const gsize size = gst_buffer_get_size (buffer);
+
+  if (meta != NULL && !check_meta (info, meta, buffer, reason))
+    return FALSE;
+  if (meta == NULL && size < info->size) {
+    *reason = g_strdup_printf ("buffer has %" G_GSIZE_FORMAT
+                               " bytes, but %s %dx%d takes %" G_GSIZE_FORMAT,
+        size, GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info), info->size);
+    return FALSE;
+  }
+  /* A meta's own map function need not fill these. */
+  memset (frame->map, 0, sizeof frame->map);
+  memset (frame->data, 0, sizeof frame->data);
+  if (gst_video_frame_map (frame, (GstVideoInfo *) info, buffer,
+          GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+    return TRUE;
+  *reason = g_strdup_printf ("buffer of %" G_GSIZE_FORMAT
+                             " bytes cannot be mapped as %s %dx%d",
+      size, GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+      GST_VIDEO_INFO_HEIGHT (info));
+  return FALSE;
+}
+
 gboolean
 gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
     GstBuffer *buffer, gchar **reason)
 {
-  const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
-
   input->buffer = NULL;
   memset (&input->view, 0, sizeof input->view);
-  if (meta != NULL && !check_meta (info, meta, reason)) {
+  if (!map_frame (&input->frame, info, buffer, reason)) {
     gst_buffer_unref (buffer);
     return FALSE;
   }
-  if (meta == NULL && gst_buffer_get_size (buffer) < info->size) {
-    *reason = g_strdup_printf ("buffer has %" G_GSIZE_FORMAT
-                               " bytes, but %s %dx%d takes %" G_GSIZE_FORMAT,
-        gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (info),
-        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info), info->size);
-    gst_buffer_unref (buffer);
-    return FALSE;
-  }
-  if (!gst_video_frame_map (&input->frame, (GstVideoInfo *) info, buffer,
-          GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF)) {
-    *reason = g_strdup_printf ("buffer of %" G_GSIZE_FORMAT
-                               " bytes cannot be mapped as %s %dx%d",
-        gst_buffer_get_size (buffer), GST_VIDEO_INFO_NAME (info),
-        GST_VIDEO_INFO_WIDTH (info), GST_VIDEO_INFO_HEIGHT (info));
-    gst_buffer_unref (buffer);
-    return FALSE;
-  }
-
   input->buffer = buffer;
-  if (!fill_crop (input, info, reason) || !fill_view (input, reason)) {
-    gst_pp_input_clear (input);
-    return FALSE;
-  }
-  return TRUE;
+  if (fill_crop (input, info, reason) && fill_view (input, reason))
+    return TRUE;
+  gst_pp_input_clear (input);
+  return FALSE;
 }
 
 void
@@ -132,44 +155,88 @@ plane_map (const GstPpInput *input, guint plane)
   return &input->frame.map[input->frame.meta != NULL ? plane : 0];
 }
 
-GstMemory *
-gst_pp_input_peek_memory (const GstPpInput *input, guint plane)
+/* How many bytes of plane plan reaches, from its first one on. */
+static guint64
+reach (const GstPpInput *input, const pp_plan *plan, guint plane)
 {
-  return plane_map (input, plane)->memory;
+  const pp_rect extent = pp_plan_plane_extent (plan, (int) plane);
+
+  if (extent.height == 0)
+    return 0;
+  return ((guint64) extent.y + (guint64) extent.height - 1) *
+      input->view.stride[plane] +
+      (guint64) extent.x + (guint64) extent.width;
+}
+
+/* Bytes from plane's first one to the end of its map. Where the meta maps by
+ * itself and does not tell what was mapped there is no end to be seen. */
+static guint64
+available (const GstPpInput *input, guint plane)
+{
+  const GstMapInfo *map = plane_map (input, plane);
+  const guintptr at = (guintptr) input->view.plane[plane];
+  const guintptr begin = (guintptr) map->data;
+
+  if (map->data == NULL)
+    return map->size > 0 ? map->size : G_MAXUINT64;
+  return at >= begin && at - begin <= map->size ? map->size - (at - begin) : 0;
+}
+
+static gboolean
+check_plane (
+    const GstPpInput *input, const pp_plan *plan, guint p, gchar **reason)
+{
+  const pp_rect extent = pp_plan_plane_extent (plan, (int) p);
+  const gchar *format = GST_VIDEO_INFO_NAME (&input->frame.info);
+  const gsize stride = input->view.stride[p];
+  const gsize row = (gsize) extent.x + (gsize) extent.width;
+  const guint64 needed = reach (input, plan, p);
+
+  if (extent.height == 0)
+    return TRUE;
+  if (stride < row) {
+    *reason =
+        g_strdup_printf ("stride of plane %u of %s %dx%d is %" G_GSIZE_FORMAT
+                         ", but its rows take %" G_GSIZE_FORMAT " bytes",
+            p, format, input->width, input->height, stride, row);
+    return FALSE;
+  }
+  if (input->view.plane[p] == NULL) {
+    *reason = g_strdup_printf ("plane %u of %s %dx%d was mapped to no address",
+        p, format, input->width, input->height);
+    return FALSE;
+  }
+  if (available (input, p) < needed) {
+    *reason = g_strdup_printf ("buffer is too short: plane %u of %s %dx%d "
+                               "with stride %" G_GSIZE_FORMAT
+                               " takes %" G_GUINT64_FORMAT
+                               " bytes, but has %" G_GUINT64_FORMAT,
+        p, format, input->width, input->height, stride, needed,
+        available (input, p));
+    return FALSE;
+  }
+  return TRUE;
 }
 
 gboolean
 gst_pp_input_check (
     const GstPpInput *input, const pp_plan *plan, gchar **reason)
 {
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++) {
-    const pp_rect extent = pp_plan_plane_extent (plan, (int) p);
-    const GstMapInfo *map = plane_map (input, p);
-    const gsize stride = input->view.stride[p];
-
-    if (extent.height == 0)
-      continue;
-    const gsize row = (gsize) extent.x + extent.width;
-    const gsize needed = ((gsize) extent.y + extent.height - 1) * stride + row;
-    const gsize available =
-        (gsize) (map->data + map->size - input->view.plane[p]);
-    if (stride < row) {
-      *reason =
-          g_strdup_printf ("stride of plane %u of %s %dx%d is %" G_GSIZE_FORMAT
-                           ", but its rows take %" G_GSIZE_FORMAT " bytes",
-              p, GST_VIDEO_INFO_NAME (&input->frame.info), input->width,
-              input->height, stride, row);
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
+    if (!check_plane (input, plan, p, reason))
       return FALSE;
-    }
-    if (available < needed) {
-      *reason = g_strdup_printf ("buffer is too short: plane %u of %s %dx%d "
-                                 "with stride %" G_GSIZE_FORMAT
-                                 " takes %" G_GSIZE_FORMAT
-                                 " bytes, but has %" G_GSIZE_FORMAT,
-          p, GST_VIDEO_INFO_NAME (&input->frame.info), input->width,
-          input->height, stride, needed, available);
-      return FALSE;
-    }
-  }
   return TRUE;
+}
+
+guint
+gst_pp_input_pinned_planes (
+    const GstPpInput *input, const pp_plan *plan, pp_backend_id backend)
+{
+  guint planes = 0;
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
+    if (gst_pp_memory_is_pinned (plane_map (input, p)->memory, backend,
+            input->view.plane[p], (gsize) reach (input, plan, p)))
+      planes |= 1u << p;
+  return planes;
 }

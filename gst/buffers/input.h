@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A frame's buffer, mapped: GstVideoMeta and GstVideoCropMeta -> the engine's view
- * of the planes, checked against what the plan reads.
+ * of the planes. What upstream says about its buffers is checked here, once:
+ * behind this file it is true.
  */
 #ifndef GST_PP_INPUT_H
 #define GST_PP_INPUT_H
@@ -28,13 +29,15 @@ gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
     GstBuffer *buffer, gchar **reason);
 void gst_pp_input_clear (GstPpInput *input);
 
-/* Whether the mapped planes have all the bytes that plan reads. On FALSE,
- * *reason names the plane and both sizes; free it. */
+/* Whether the bytes that plan reads are all in the mapped planes. A GstVideoMeta
+ * with a map function of its own that tells only addresses is believed. On
+ * FALSE, *reason names the plane and both sizes; free it. */
 gboolean gst_pp_input_check (
     const GstPpInput *input, const pp_plan *plan, gchar **reason);
-
-/* The memory that plane's first byte lies in; transfer none. */
-GstMemory *gst_pp_input_peek_memory (const GstPpInput *input, guint plane);
+/* Bit p: what plan reads of plane p lies in pinned memory of this backend. Only
+ * for an input that was checked with this plan. */
+guint gst_pp_input_pinned_planes (
+    const GstPpInput *input, const pp_plan *plan, pp_backend_id backend);
 
 G_END_DECLS
 

@@ -6,29 +6,81 @@
 
 #include "gst/cudapreproc.h"
 
-#define INTEGERS 10
-#define FIELDS 16
+/* The fields, in the order in which they are in the structure. */
+enum {
+  WIDTH,
+  HEIGHT,
+  SRC_X,
+  SRC_Y,
+  SRC_WIDTH,
+  SRC_HEIGHT,
+  DST_X,
+  DST_Y,
+  DST_WIDTH,
+  DST_HEIGHT,
+  M0,
+  INDEX = M0 + 6,
+  PTS,
+  DURATION,
+  OFFSET,
+  REGION,
+  REGIONS,
+  REGION_ID,
+  REGION_PARENT,
+  REGION_TYPE,
+  N_FIELDS
+};
 
-/* In the order in which they are in the structure: integers, then doubles. */
-static const gchar *const names[FIELDS] = { "width", "height", "src-x", "src-y",
-  "src-width", "src-height", "dst-x", "dst-y", "dst-width", "dst-height", "m0",
-  "m1", "m2", "m3", "m4", "m5" };
+static const struct {
+  const gchar *name;
+  GType type;
+} fields[] = {
+  [WIDTH] = { "width", G_TYPE_INT },
+  [HEIGHT] = { "height", G_TYPE_INT },
+  [SRC_X] = { "src-x", G_TYPE_INT },
+  [SRC_Y] = { "src-y", G_TYPE_INT },
+  [SRC_WIDTH] = { "src-width", G_TYPE_INT },
+  [SRC_HEIGHT] = { "src-height", G_TYPE_INT },
+  [DST_X] = { "dst-x", G_TYPE_INT },
+  [DST_Y] = { "dst-y", G_TYPE_INT },
+  [DST_WIDTH] = { "dst-width", G_TYPE_INT },
+  [DST_HEIGHT] = { "dst-height", G_TYPE_INT },
+  [M0] = { "m0", G_TYPE_DOUBLE },
+  [M0 + 1] = { "m1", G_TYPE_DOUBLE },
+  [M0 + 2] = { "m2", G_TYPE_DOUBLE },
+  [M0 + 3] = { "m3", G_TYPE_DOUBLE },
+  [M0 + 4] = { "m4", G_TYPE_DOUBLE },
+  [M0 + 5] = { "m5", G_TYPE_DOUBLE },
+  [INDEX] = { "index", G_TYPE_INT },
+  [PTS] = { "pts", G_TYPE_UINT64 },
+  [DURATION] = { "duration", G_TYPE_UINT64 },
+  [OFFSET] = { "offset", G_TYPE_UINT64 },
+  [REGION] = { "region", G_TYPE_INT },
+  [REGIONS] = { "regions", G_TYPE_INT },
+  [REGION_ID] = { "region-id", G_TYPE_INT },
+  [REGION_PARENT] = { "region-parent", G_TYPE_INT },
+  [REGION_TYPE] = { "region-type", G_TYPE_STRING },
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (fields) == N_FIELDS);
 
+/* A field's value, of the type that the table says. */
+typedef union {
+  gint integer;
+  gdouble real;
+  guint64 number;
+  const gchar *string;
+} Value;
+
+/* Filling the fields of one structure. */
 typedef struct {
-  gint integer[INTEGERS];
-  gdouble number[FIELDS - INTEGERS];
-} Values;
+  const Value *values;
+  guint n; /* fields seen */
+} Filling;
 
-/* How far a structure is what it should be. */
+/* Looking through the metas of one buffer. */
 typedef struct {
-  const Values *values;
-  guint n;
-} Comparison;
-
-/* Whether one of a buffer's metas is what it should be. */
-typedef struct {
-  const Values *values;
-  gboolean found;
+  const Value *values;
+  gboolean filled; /* one has the values */
 } Search;
 
 /* 0 where something else of the process has taken the name. */
@@ -38,12 +90,12 @@ static GType api;
  * each field of each frame. */
 #if GST_CHECK_VERSION(1, 26, 0)
 typedef const GstIdStr *FieldName;
-#define foreach_field gst_structure_foreach_id_str
-#define is_field(name, i) gst_id_str_is_equal_to_str (name, names[i])
+#define map_fields gst_structure_map_in_place_id_str
+#define is_field(name, i) gst_id_str_is_equal_to_str (name, fields[i].name)
 #else
 typedef GQuark FieldName;
-static GQuark quarks[FIELDS];
-#define foreach_field gst_structure_foreach
+static GQuark quarks[N_FIELDS];
+#define map_fields gst_structure_map_in_place
 #define is_field(name, i) ((name) == quarks[i])
 #endif
 
@@ -60,90 +112,124 @@ gst_pp_meta_register (void)
     if (info == NULL)
       info = gst_meta_register_custom (
           GST_CUDA_PREPROC_META_NAME, tags, NULL, NULL, NULL);
-    api = info != NULL ? info->api : 0;
+    if (info != NULL && gst_meta_info_is_custom (info))
+      api = info->api;
 #if !GST_CHECK_VERSION(1, 26, 0)
-    for (guint i = 0; i < FIELDS; i++)
-      quarks[i] = g_quark_from_static_string (names[i]);
+    for (guint i = 0; i < N_FIELDS; i++)
+      quarks[i] = g_quark_from_static_string (fields[i].name);
 #endif
     g_once_init_leave (&registered, 1);
   }
 }
 
-static gboolean
-compare_field (FieldName name, const GValue *value, gpointer data)
+gboolean
+gst_pp_meta_is_registered (void)
 {
-  Comparison *comparison = data;
-  const Values *values = comparison->values;
-  const guint i = comparison->n++;
+  return api != 0;
+}
 
-  if (i >= FIELDS || !is_field (name, i))
-    return FALSE;
-  if (i < INTEGERS)
-    return G_VALUE_HOLDS_INT (value) &&
-        g_value_get_int (value) == values->integer[i];
-  return G_VALUE_HOLDS_DOUBLE (value) &&
-      g_value_get_double (value) == values->number[i - INTEGERS];
+static void
+set_value (GValue *value, guint i, Value to)
+{
+  if (fields[i].type == G_TYPE_INT)
+    g_value_set_int (value, to.integer);
+  else if (fields[i].type == G_TYPE_DOUBLE)
+    g_value_set_double (value, to.real);
+  else if (fields[i].type == G_TYPE_UINT64)
+    g_value_set_uint64 (value, to.number);
+  else if (g_strcmp0 (g_value_get_string (value), to.string) != 0)
+    g_value_set_string (value, to.string);
 }
 
 static gboolean
-holds (GstCustomMeta *meta, const Values *values)
+fill_field (FieldName name, GValue *value, gpointer data)
 {
-  Comparison comparison = { values, 0 };
+  Filling *filling = data;
+  const guint i = filling->n++;
+
+  if (i >= N_FIELDS || !is_field (name, i) ||
+      !G_VALUE_HOLDS (value, fields[i].type))
+    return FALSE;
+  set_value (value, i, filling->values[i]);
+  return TRUE;
+}
+
+/* FALSE: somebody changed what fields it has. */
+static gboolean
+fill (GstCustomMeta *meta, const Value *values)
+{
+  Filling filling = { values, 0 };
 
   return gst_custom_meta_has_name (meta, GST_CUDA_PREPROC_META_NAME) &&
-      foreach_field (
-          gst_custom_meta_get_structure (meta), compare_field, &comparison) &&
-      comparison.n == FIELDS;
+      map_fields (gst_custom_meta_get_structure (meta), fill_field, &filling) &&
+      filling.n == N_FIELDS;
 }
 
-/* Leaves one that is what it should be: others may have come with the frame. */
+/* Fills one, and removes the others. */
 static gboolean
-keep_one (GstBuffer *buffer, GstMeta **meta, gpointer data)
+fill_one (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   Search *search = data;
 
-  (void) buffer;
   if ((*meta)->info->api != api)
     return TRUE;
   GST_META_FLAG_UNSET (*meta, GST_META_FLAG_POOLED);
-  if (!search->found && holds ((GstCustomMeta *) *meta, search->values))
-    search->found = TRUE;
+  if (!search->filled && fill ((GstCustomMeta *) *meta, search->values))
+    search->filled = TRUE;
   else
     *meta = NULL;
   return TRUE;
 }
 
 static void
-add (GstBuffer *buffer, const Values *values)
+add (GstBuffer *buffer, const Value *values)
 {
   GstStructure *structure = gst_custom_meta_get_structure (
       gst_buffer_add_custom_meta (buffer, GST_CUDA_PREPROC_META_NAME));
 
-  for (guint i = 0; i < INTEGERS; i++)
-    gst_structure_set (
-        structure, names[i], G_TYPE_INT, values->integer[i], NULL);
-  for (guint i = INTEGERS; i < FIELDS; i++)
-    gst_structure_set (
-        structure, names[i], G_TYPE_DOUBLE, values->number[i - INTEGERS], NULL);
+  for (guint i = 0; i < N_FIELDS; i++) {
+    GValue value = G_VALUE_INIT;
+
+    g_value_init (&value, fields[i].type);
+    set_value (&value, i, values[i]);
+    gst_structure_take_value (structure, fields[i].name, &value);
+  }
 }
 
 void
-gst_pp_meta_set (
-    GstBuffer *buffer, gint width, gint height, const pp_geometry *geometry)
+gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture)
 {
+  const pp_geometry *geometry = &picture->geometry;
   const pp_rect *source = &geometry->source, *target = &geometry->target;
-  Values values = { { width, height, source->x, source->y, source->width,
-                        source->height, target->x, target->y, target->width,
-                        target->height },
-    { 0 } };
-  Search search = { &values, FALSE };
+  Value values[N_FIELDS] = {
+    [WIDTH].integer = picture->width,
+    [HEIGHT].integer = picture->height,
+    [SRC_X].integer = source->x,
+    [SRC_Y].integer = source->y,
+    [SRC_WIDTH].integer = source->width,
+    [SRC_HEIGHT].integer = source->height,
+    [DST_X].integer = target->x,
+    [DST_Y].integer = target->y,
+    [DST_WIDTH].integer = target->width,
+    [DST_HEIGHT].integer = target->height,
+    [PTS].number = picture->pts,
+    [DURATION].number = picture->duration,
+    [OFFSET].number = picture->offset,
+    /* The whole picture is no region. */
+    [REGION].integer = -1,
+    [REGION_ID].integer = -1,
+    [REGION_PARENT].integer = -1,
+    [REGION_TYPE].string = "",
+  };
+  Search search = { values, FALSE };
 
-  if (api == 0)
+  if (!gst_pp_meta_is_registered ())
     return;
-  memcpy (values.number, geometry->matrix, sizeof values.number);
-  gst_buffer_foreach_meta (buffer, keep_one, &search);
-  if (!search.found)
-    add (buffer, &values);
+  for (guint i = 0; i < G_N_ELEMENTS (geometry->matrix); i++)
+    values[M0 + i].real = geometry->matrix[i];
+  gst_buffer_foreach_meta (buffer, fill_one, &search);
+  if (!search.filled)
+    add (buffer, values);
 }
 
 /* A locked one could not be removed from the next frame's tensor. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * GstCudaPreprocMeta: where the picture went, for whoever maps results back to
- * the frame. A GstCustomMeta, so that readers need no header of ours.
+ * the frame. It is a GstCustomMeta, so readers need no header of ours.
  */
 #ifndef GST_PP_META_H
 #define GST_PP_META_H
@@ -12,14 +12,27 @@
 
 G_BEGIN_DECLS
 
+/* One picture of a tensor; gst/cudapreproc.h says what the fields mean. */
+typedef struct {
+  gint width, height; /* of the tensor, pixels */
+  pp_geometry geometry;
+  GstClockTime pts, duration; /* of its frame */
+  guint64 offset;
+} GstPpPicture;
+
+/* Registers the meta, or finds it registered. Every element's class_init calls
+ * it. Any thread, any number of times. */
 void gst_pp_meta_register (void);
-/* Makes buffer have the meta of a tensor of width x height, once, whatever metas
- * of the kind it has. See cudapreproc.h for its fields. */
-void gst_pp_meta_set (
-    GstBuffer *buffer, gint width, gint height, const pp_geometry *geometry);
-/* For a pool that gets buffer back: lets it keep the meta. Making one anew takes
- * as long as all else that happens to a frame on the streaming thread. Downstream
- * never sees the meta as the pool's: base classes would not copy it. */
+/* FALSE: another plugin has taken the name for a meta that is no GstCustomMeta.
+ * Tensors go without it then. */
+gboolean gst_pp_meta_is_registered (void);
+
+/* Gives buffer the meta of this picture, and takes any other of the kind from it:
+ * what came with the frame, what the pool kept. buffer must be writable. */
+void gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture);
+/* For a pool that gets buffer back: lets it keep the meta. Making a new one takes
+ * as long as all else that the streaming thread does for a frame. Downstream
+ * never sees the meta as the pool's, since base classes would not copy it then. */
 void gst_pp_meta_keep (GstBuffer *buffer);
 
 G_END_DECLS

@@ -120,3 +120,10 @@ gst_pp_negotiated_warn_crop (GstPpNegotiated *negotiated, GstElement *element)
       ("%s: such pictures are converted whole", reason),
       ("Set a crop that lies in the frame, or none."));
 }
+
+void
+gst_pp_negotiated_forget_warnings (GstPpNegotiated *negotiated)
+{
+  negotiated->missed.width = 0;
+  g_clear_pointer (&negotiated->warned_crop, g_free);
+}

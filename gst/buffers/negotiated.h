@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The plans of one negotiation: a new crop makes a new plan, the last few are
- * kept.
+ * What caps and settings were negotiated, and the plans made of them: every new
+ * crop makes a plan, and the last few are kept.
  */
 #ifndef GST_PP_NEGOTIATED_H
 #define GST_PP_NEGOTIATED_H
@@ -14,12 +14,13 @@
 
 G_BEGIN_DECLS
 
-/* More pictures than this taking turns make plans anew. */
+/* Plans that are kept. Where more crops than this alternate, each frame makes its
+ * plan again. */
 #define GST_PP_MAX_PLANS 8
 
 /* The streaming thread's. */
 typedef struct {
-  /* what plans are made of; whoever changes these clears the cache */
+  /* What plans are made of. Whoever changes these calls forget_plans. */
   GstPpSettings settings;
   GstVideoInfo info;
   GstPpTensor tensor;
@@ -41,8 +42,9 @@ void gst_pp_negotiated_forget_plans (GstPpNegotiated *negotiated);
 void gst_pp_negotiated_clear (GstPpNegotiated *negotiated);
 
 /* The plan for a frame of width x height whose picture, after crop meta, is
- * picture; the crop property is applied to it. The cache's own reference, valid
- * until the next call. NULL with *fault and *reason, which is to be freed. */
+ * picture; the crop property is applied to it. The reference is negotiated's own
+ * and valid until the next call. NULL with *fault and *reason, which is to be
+ * freed. */
 pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
     gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason);
 
@@ -51,6 +53,8 @@ pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
  * gst_pp_negotiated_find_plan. */
 void gst_pp_negotiated_warn_crop (
     GstPpNegotiated *negotiated, GstElement *element);
+/* Forgets which values warnings were about: a new start tells them again. */
+void gst_pp_negotiated_forget_warnings (GstPpNegotiated *negotiated);
 
 /* Makes room on the device for the largest picture that the caps allow, which is
  * the whole frame, and for the one that the crop property leaves now. FALSE as

@@ -12,21 +12,26 @@ forget_times (GstPpOutputQueue *queue)
 }
 
 void
-gst_pp_output_queue_init (GstPpOutputQueue *queue, GstPad *pad)
+gst_pp_output_queue_init (
+    GstPpOutputQueue *queue, GstPad *pad, const GstSegment *segment)
 {
+  memset (queue, 0, sizeof *queue);
   queue->pad = pad;
+  queue->segment = segment;
   g_queue_init (&queue->buffers);
   queue->flow = GST_FLOW_OK;
-  gst_pp_pace_init (&queue->pace);
+  queue->position = GST_CLOCK_TIME_NONE;
+  gst_pp_thread_time_init (&queue->thread_time);
   forget_times (queue);
 }
 
-void
-gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
-{
-  const GstClockTime time = GST_BUFFER_PTS (buffer), last = queue->last;
+/* times */
 
-  g_queue_push_tail (&queue->buffers, buffer);
+static void
+note_gap (GstPpOutputQueue *queue, GstClockTime time)
+{
+  const GstClockTime last = queue->last;
+
   for (gint i = GST_PP_MAX_GAPS - 1; i > 0; i--)
     queue->gap[i] = queue->gap[i - 1];
   if (GST_CLOCK_TIME_IS_VALID (time) && GST_CLOCK_TIME_IS_VALID (last) &&
@@ -47,6 +52,72 @@ gst_pp_output_queue_interval (const GstPpOutputQueue *queue)
   return least;
 }
 
+static void
+set_position (GstPpOutputQueue *queue, GstClockTime position)
+{
+  GST_OBJECT_LOCK (GST_PAD_PARENT (queue->pad));
+  queue->position = position;
+  GST_OBJECT_UNLOCK (GST_PAD_PARENT (queue->pad));
+}
+
+gboolean
+gst_pp_output_queue_answer_position (GstPpOutputQueue *queue, GstQuery *query)
+{
+  GstFormat format;
+
+  GST_OBJECT_LOCK (GST_PAD_PARENT (queue->pad));
+  const GstClockTime position = queue->position;
+  GST_OBJECT_UNLOCK (GST_PAD_PARENT (queue->pad));
+  gst_query_parse_position (query, &format, NULL);
+  if (format != GST_FORMAT_TIME || !GST_CLOCK_TIME_IS_VALID (position))
+    return FALSE;
+  gst_query_set_position (query, format, (gint64) position);
+  return TRUE;
+}
+
+static GstClockTime
+to_stream_time (const GstPpOutputQueue *queue, GstClockTime time)
+{
+  const GstSegment *segment = queue->segment;
+
+  if (segment->format != GST_FORMAT_TIME)
+    return GST_CLOCK_TIME_NONE;
+  /* The last frame may end a little behind it. */
+  if (GST_CLOCK_TIME_IS_VALID (segment->stop))
+    time = MIN (time, segment->stop);
+  return gst_segment_to_stream_time (segment, GST_FORMAT_TIME, time);
+}
+
+void
+gst_pp_output_queue_start_segment (GstPpOutputQueue *queue)
+{
+  set_position (queue, to_stream_time (queue, queue->segment->position));
+}
+
+/* Without a timestamp, or outside of the segment, it tells nothing. */
+static void
+note_position (GstPpOutputQueue *queue, GstBuffer *buffer)
+{
+  GstClockTime end = GST_BUFFER_PTS (buffer);
+
+  if (!GST_CLOCK_TIME_IS_VALID (end))
+    return;
+  if (GST_BUFFER_DURATION_IS_VALID (buffer))
+    end += GST_BUFFER_DURATION (buffer);
+  const GstClockTime position = to_stream_time (queue, end);
+  if (GST_CLOCK_TIME_IS_VALID (position))
+    set_position (queue, position);
+}
+
+/* leaving */
+
+void
+gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
+{
+  g_queue_push_tail (&queue->buffers, buffer);
+  note_gap (queue, GST_BUFFER_PTS (buffer));
+}
+
 /* A push that lasts as long as the pipeline is paused says nothing about the
  * consumer. */
 static gboolean
@@ -55,22 +126,30 @@ is_playing (const GstPpOutputQueue *queue)
   return GST_STATE (GST_PAD_PARENT (queue->pad)) == GST_STATE_PLAYING;
 }
 
-static GstFlowReturn
-push_one (GstPpOutputQueue *queue)
+/* The oldest, which its caller pushes at once. */
+static GstBuffer *
+begin_push (GstPpOutputQueue *queue)
 {
-  const gboolean was_playing = is_playing (queue);
+  GstBuffer *buffer = g_queue_pop_head (&queue->buffers);
 
-  queue->started = TRUE;
-  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_ELEMENT);
-  const GstFlowReturn flow =
-      gst_pad_push (queue->pad, g_queue_pop_head (&queue->buffers));
-  if (flow == GST_FLOW_OK)
+  note_position (queue, buffer);
+  queue->started = queue->leaving = TRUE;
+  queue->was_playing = is_playing (queue);
+  gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_ELEMENT);
+  return buffer;
+}
+
+/* Right after the push. */
+static void
+end_push (GstPpOutputQueue *queue, GstFlowReturn flow)
+{
+  queue->leaving = FALSE;
+  if (flow >= GST_FLOW_OK)
     queue->refused = FALSE;
-  if (was_playing && is_playing (queue))
-    gst_pp_pace_count (&queue->pace, GST_PP_PLACE_CONSUMER);
+  if (queue->was_playing && is_playing (queue))
+    gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_CONSUMER);
   else
-    gst_pp_pace_skip (&queue->pace);
-  return flow;
+    gst_pp_thread_time_skip (&queue->thread_time);
 }
 
 static void
@@ -92,17 +171,12 @@ warn_of_lost (const GstPpOutputQueue *queue, guint lost)
        "with async-depth=0 one tensor at most is on its way."));
 }
 
+/* After a push that failed. anew: downstream negotiates anew. */
 static GstFlowReturn
-push_all_but (GstPpOutputQueue *queue, guint keep, gboolean anew)
+give_up (GstPpOutputQueue *queue, GstFlowReturn flow, gboolean anew)
 {
-  GstFlowReturn flow = GST_FLOW_OK;
-
-  while (flow == GST_FLOW_OK && queue->buffers.length > keep)
-    flow = push_one (queue);
-  if (flow == GST_FLOW_OK)
-    return flow;
-
   const guint lost = queue->buffers.length + 1;
+
   discard (queue);
   queue->discont = TRUE;
   if (flow != GST_FLOW_NOT_NEGOTIATED || queue->refused ||
@@ -113,29 +187,42 @@ push_all_but (GstPpOutputQueue *queue, guint keep, gboolean anew)
   return GST_FLOW_OK;
 }
 
-GstFlowReturn
-gst_pp_output_queue_push (GstPpOutputQueue *queue, guint keep)
+GstBuffer *
+gst_pp_output_queue_take (GstPpOutputQueue *queue, guint keep)
 {
-  return push_all_but (queue, keep, FALSE);
+  if (queue->leaving)
+    end_push (queue, GST_FLOW_OK);
+  if (queue->buffers.length > keep)
+    return begin_push (queue);
+  gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_ELEMENT);
+  return NULL;
 }
 
-void
-gst_pp_output_queue_flush (GstPpOutputQueue *queue)
+GstFlowReturn
+gst_pp_output_queue_settle (GstPpOutputQueue *queue, GstFlowReturn flow)
 {
-  discard (queue);
-  forget_times (queue);
-  queue->started = queue->discont = queue->refused = FALSE;
-  queue->flow = GST_FLOW_OK;
-  gst_pp_pace_skip (&queue->pace);
+  if (!queue->leaving)
+    return flow;
+  end_push (queue, flow);
+  return flow >= GST_FLOW_OK ? flow : give_up (queue, flow, FALSE);
 }
+
+/* draining and flushing */
 
 static void
 drain (GstPpOutputQueue *queue, gboolean anew)
 {
+  GstFlowReturn flow = GST_FLOW_OK;
+
   /* What makes us drain has just come from upstream. */
-  gst_pp_pace_count (&queue->pace, GST_PP_PLACE_SOURCE);
-  const GstFlowReturn flow = push_all_but (queue, 0, anew);
-  if (flow != GST_FLOW_OK)
+  gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_SOURCE);
+  while (flow >= GST_FLOW_OK && queue->buffers.length > 0) {
+    flow = gst_pad_push (queue->pad, begin_push (queue));
+    end_push (queue, flow);
+  }
+  if (flow < GST_FLOW_OK)
+    flow = give_up (queue, flow, anew);
+  if (flow < GST_FLOW_OK)
     queue->flow = flow;
 }
 
@@ -158,4 +245,15 @@ gst_pp_output_queue_take_flow (GstPpOutputQueue *queue)
 
   queue->flow = GST_FLOW_OK;
   return flow;
+}
+
+void
+gst_pp_output_queue_flush (GstPpOutputQueue *queue)
+{
+  discard (queue);
+  forget_times (queue);
+  queue->started = queue->discont = queue->refused = queue->leaving = FALSE;
+  queue->flow = GST_FLOW_OK;
+  set_position (queue, GST_CLOCK_TIME_NONE);
+  gst_pp_thread_time_skip (&queue->thread_time);
 }

@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The rules, in this order.
+ * The rules. The first one that applies gives the word.
  *
- * 1. Fewer than MIN_FRAMES say nothing: none.
- * 2. One stream is never without a job, more than one job is there to be worked
- *    on, and a second stream could do something meanwhile: one-stream.
- * 3. A stage fills the time: that stage's word. On a GPU a stage is full when
- *    some job is in it all the time, since there is one copy engine for each
- *    direction and a kernel fills the device; jobs that queue for it count as
- *    in it. On the CPU it is full when all streams, which are threads, are, and
- *    more than one job is there.
- * 4. Else the device has time left, and where the streaming thread spent most
- *    of its own says who does not use it: in the element with input that has
- *    to be copied to pinned memory first: pageable-input; with other input, the
- *    thread waits for the device, whose longest stage is the word, or none
- *    where that is short, too; upstream: source-too-slow; downstream:
- *    consumer-too-slow. But if a consumer waited in maps for tensors during at
- *    least half of that time, frames go one by one, each waited for before the
- *    next is there to overlap with: consumer-waits.
+ * 1. none: there are fewer than MIN_FRAMES frames.
+ * 2. one-stream: only one stream is used, it always has a job and another job
+ *    waits, and a second stream would find something idle.
+ * 3. upload-bound, kernel-bound, download-bound: the stage is full. On a GPU a
+ *    stage is full when some job is in it all the time, because there is one
+ *    copy engine for each direction and one kernel fills the device; a job that
+ *    queues for the stage counts as being in it. On the CPU the kernel is full
+ *    when all streams, which are threads, work all the time and more than one
+ *    job is there.
+ * 4. Otherwise the device has time left, and the word depends on where the
+ *    streaming thread spent most of its own time:
+ *    - here, and at least half of the input was copied to pinned memory:
+ *      pageable-input;
+ *    - here, with other input: the thread waited for the device. The word is
+ *      that of the longest stage, or none if that stage is short, too;
+ *    - upstream: source-too-slow; downstream: consumer-too-slow. But if readers
+ *      waited for tensors in maps for at least half of that time, frames go one
+ *      by one and nothing can overlap: consumer-waits.
  */
 
 #include "diagnosis.h"
 
 #define MIN_FRAMES 8
-/* Share of the time from which something counts as busy all the time. */
+/* From this share of the time on, something counts as always busy. */
 #define FULL 0.85
-/* Share of the time from which one stage is the main part. */
-#define MOST 0.5
-/* Unfinished jobs on average, from which they are not waited for one by one. */
+/* From this share of the time on, something counts as the main part. */
+#define MAIN 0.5
+/* With this many unfinished jobs on average, jobs queue: they are not waited for
+ * one by one. */
 #define SEVERAL 1.25
 
-static const gchar *const names[GST_PP_N_BOTTLENECKS] = {
+static const gchar *const names[] = {
   [GST_PP_BOTTLENECK_NONE] = "none",
   [GST_PP_BOTTLENECK_ONE_STREAM] = "one-stream",
   [GST_PP_BOTTLENECK_UPLOAD] = "upload-bound",
@@ -41,12 +44,14 @@ static const gchar *const names[GST_PP_N_BOTTLENECKS] = {
   [GST_PP_BOTTLENECK_CONSUMER_TOO_SLOW] = "consumer-too-slow",
   [GST_PP_BOTTLENECK_CONSUMER_WAITS] = "consumer-waits",
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (names) == GST_PP_N_BOTTLENECKS);
 
-static const GstPpBottleneck stage_words[GST_PP_N_STAGES] = {
+static const GstPpBottleneck stage_words[] = {
   [GST_PP_STAGE_UPLOAD] = GST_PP_BOTTLENECK_UPLOAD,
   [GST_PP_STAGE_KERNEL] = GST_PP_BOTTLENECK_KERNEL,
   [GST_PP_STAGE_DOWNLOAD] = GST_PP_BOTTLENECK_DOWNLOAD,
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (stage_words) == GST_PP_N_STAGES);
 
 const gchar *
 gst_pp_bottleneck_name (GstPpBottleneck bottleneck)
@@ -84,7 +89,7 @@ count_streams (const GstPpLoad *load)
   return MAX (n, 1);
 }
 
-/* How full a stage is, 1 at most but for rounding. */
+/* The share of the time in which the stage is full; above 1 only by rounding. */
 static gdouble
 fullness (const GstPpLoad *load, GstPpStage stage)
 {
@@ -127,10 +132,10 @@ diagnose_host (const GstPpLoad *load, GstPpStage fullest)
   if (place == GST_PP_PLACE_ELEMENT) {
     if (load->bytes_staged > 0 && load->bytes_staged >= load->bytes_up / 2)
       return GST_PP_BOTTLENECK_PAGEABLE_INPUT;
-    return fullness (load, fullest) >= MOST ? stage_words[fullest]
+    return fullness (load, fullest) >= MAIN ? stage_words[fullest]
                                             : GST_PP_BOTTLENECK_NONE;
   }
-  if (load->waited >= MOST * load->place[place])
+  if (load->waited >= MAIN * load->place[place])
     return GST_PP_BOTTLENECK_CONSUMER_WAITS;
   return place == GST_PP_PLACE_SOURCE ? GST_PP_BOTTLENECK_SOURCE_TOO_SLOW
                                       : GST_PP_BOTTLENECK_CONSUMER_TOO_SLOW;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What keeps frames from going faster, in one word: a pure function of a few
- * numbers. The rules are in diagnosis.c, the remedies in the README.
+ * The diagnosis: which part limits the frame rate, in one word. It is a pure
+ * function of a few sums. diagnosis.c has the rules, the README the remedies.
  */
 #ifndef GST_PP_DIAGNOSIS_H
 #define GST_PP_DIAGNOSIS_H
@@ -10,6 +10,7 @@
 
 G_BEGIN_DECLS
 
+/* The stages of a job on the device. */
 typedef enum {
   GST_PP_STAGE_UPLOAD,
   GST_PP_STAGE_KERNEL,
@@ -19,29 +20,29 @@ typedef enum {
 
 /* Where the streaming thread can be. */
 typedef enum {
-  GST_PP_PLACE_SOURCE,   /* upstream, making or waiting for the next frame */
-  GST_PP_PLACE_ELEMENT,  /* staging, submitting, waiting for the device */
-  GST_PP_PLACE_CONSUMER, /* downstream, in a push */
+  GST_PP_PLACE_SOURCE,   /* upstream: making the next frame or waiting for it */
+  GST_PP_PLACE_ELEMENT,  /* here: submitting, or waiting for the device */
+  GST_PP_PLACE_CONSUMER, /* downstream: in a push */
   GST_PP_N_PLACES
 } GstPpPlace;
 
-/* What some consecutive frames took. Times in microseconds. */
+/* Sums over consecutive frames. Times in microseconds. */
 typedef struct {
   guint64 frames;
   guint64 bytes_up, bytes_staged;
   guint streams; /* bit i: stream i was used */
-  /* For a GPU 0: streams share it. For the CPU, where a stream is a thread and
-   * there is nothing to copy, how many of them run at once. */
+  /* How many streams can run at once. On the CPU, where a stream is a thread,
+   * the number of processors; 0 on a GPU, which all streams share. */
   guint processors;
   /* on the device */
-  gdouble wall;
-  gdouble busy;                     /* of wall: some job was under way */
-  gdouble total[GST_PP_N_STAGES];   /* sum over jobs */
-  gdouble covered[GST_PP_N_STAGES]; /* of wall: some job was in that stage */
+  gdouble wall;                     /* elapsed time */
+  gdouble busy;                     /* elapsed time with any job under way */
+  gdouble total[GST_PP_N_STAGES];   /* of all jobs */
+  gdouble covered[GST_PP_N_STAGES]; /* elapsed time with any job in the stage */
   /* on the host */
-  gdouble latency; /* sum over jobs, submission to end */
-  gdouble place[GST_PP_N_PLACES];
-  gdouble waited; /* in maps for tensors, by whoever reads them */
+  gdouble latency;                /* of all jobs, from submission to the end */
+  gdouble place[GST_PP_N_PLACES]; /* the streaming thread's time */
+  gdouble waited;                 /* readers' time in maps of tensors */
 } GstPpLoad;
 
 typedef enum {
@@ -57,10 +58,10 @@ typedef enum {
   GST_PP_N_BOTTLENECKS
 } GstPpBottleneck;
 
-/* sum += load; streams are united. */
+/* Adds load to sum: numbers are added, sets of streams are united. */
 void gst_pp_load_add (GstPpLoad *sum, const GstPpLoad *load);
 GstPpBottleneck gst_pp_diagnose (const GstPpLoad *load);
-/* The word, e.g. "upload-bound". */
+/* The word, e.g. "upload-bound"; static. */
 const gchar *gst_pp_bottleneck_name (GstPpBottleneck bottleneck);
 
 G_END_DECLS

@@ -2,23 +2,25 @@
 
 #include "monitor.h"
 
+#include "fork_lock.h"
 #include "gst/debug.h"
 
 struct _GstPpMonitor {
-  gpointer element; /* whose frames these are; not a reference */
-  GMutex lock;      /* guards the rest */
+  GstElement *element; /* not a reference */
+  GstPpForkLock lock;  /* guards the rest */
   gboolean streams_decided;
+  GstClockTime interval; /* from message to message; 0: none are wanted */
   GstPpStats stats;
   GstPpTimeline *timeline; /* NULL: none is wanted */
 };
 
 GstPpMonitor *
-gst_pp_monitor_new (gpointer element)
+gst_pp_monitor_new (GstElement *element)
 {
   GstPpMonitor *monitor = g_new0 (GstPpMonitor, 1);
 
   monitor->element = element;
-  g_mutex_init (&monitor->lock);
+  gst_pp_fork_lock_init (&monitor->lock);
   return monitor;
 }
 
@@ -26,18 +28,18 @@ void
 gst_pp_monitor_free (GstPpMonitor *monitor)
 {
   g_clear_pointer (&monitor->timeline, gst_pp_timeline_free);
-  g_mutex_clear (&monitor->lock);
+  gst_pp_fork_lock_clear (&monitor->lock);
   g_free (monitor);
 }
 
 void
 gst_pp_monitor_reset (GstPpMonitor *monitor, pp_device *device)
 {
-  g_mutex_lock (&monitor->lock);
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   gst_pp_stats_init (&monitor->stats, device);
   monitor->streams_decided = FALSE;
   g_clear_pointer (&monitor->timeline, gst_pp_timeline_free);
-  g_mutex_unlock (&monitor->lock);
+  g_rec_mutex_unlock (mutex);
 }
 
 gboolean
@@ -46,54 +48,119 @@ gst_pp_monitor_set_timeline (
 {
   GstPpTimeline *timeline = gst_pp_timeline_new (path, fault, reason);
 
-  g_mutex_lock (&monitor->lock);
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   g_clear_pointer (&monitor->timeline, gst_pp_timeline_free);
   monitor->timeline = timeline;
-  g_mutex_unlock (&monitor->lock);
+  g_rec_mutex_unlock (mutex);
   return timeline != NULL;
 }
 
 void
-gst_pp_monitor_add (
-    GstPpMonitor *monitor, const GstPpFrame *frame, const pp_job_info *info)
+gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval)
 {
-  const gdouble latency =
-      (gdouble) (gst_util_get_timestamp () - frame->submitted) /
-      (gdouble) GST_USECOND;
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  /* Before that nobody counted intervals. */
+  if (monitor->interval == 0)
+    gst_pp_stats_begin_interval (&monitor->stats);
+  monitor->interval = interval;
+  g_rec_mutex_unlock (mutex);
+}
 
-  g_mutex_lock (&monitor->lock);
-  gst_pp_stats_add (&monitor->stats, info, &frame->spent, latency);
-  if (info->streams_decided && !monitor->streams_decided)
-    GST_DEBUG_OBJECT (monitor->element,
-        "stage times: %d streams from frame %" G_GUINT64_FORMAT " on",
-        info->streams_in_use, info->sequence);
+void
+gst_pp_monitor_add_dropped (GstPpMonitor *monitor)
+{
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  gst_pp_stats_add_dropped (&monitor->stats);
+  g_rec_mutex_unlock (mutex);
+}
+
+/* A copy of the statistics when an interval is over, whose next one begins; else
+ * NULL. With the lock. */
+static GstPpStats *
+end_interval (GstPpMonitor *monitor)
+{
+  if (monitor->interval == 0 || monitor->stats.duration < monitor->interval)
+    return NULL;
+  GstPpStats *stats = g_memdup2 (&monitor->stats, sizeof monitor->stats);
+  gst_pp_stats_begin_interval (&monitor->stats);
+  return stats;
+}
+
+static void
+post_interval (GstElement *element, const GstPpStats *stats)
+{
+  gst_element_post_message (element,
+      gst_message_new_element (
+          GST_OBJECT (element), gst_pp_stats_interval_to_structure (stats)));
+}
+
+static void
+log_frame (GstElement *element, const pp_job_info *info, GstClockTime latency)
+{
+  const pp_times *times = &info->times;
+  gchar stages[100] = "stages not timed";
+
+  if (info->timed)
+    g_snprintf (stages, sizeof stages,
+        "upload %.1f us, kernel %.1f us, download %.1f us",
+        times->uploaded - times->start, times->computed - times->uploaded,
+        times->done - times->computed);
+  GST_DEBUG_OBJECT (element,
+      "frame %" G_GUINT64_FORMAT
+      " is done, %.1f us after it was submitted: %s, on stream %d; bytes up "
+      "%" G_GSIZE_FORMAT ", down %" G_GSIZE_FORMAT ", staged %" G_GSIZE_FORMAT,
+      info->sequence, (gdouble) latency / (gdouble) GST_USECOND, stages,
+      info->stream, info->bytes_up, info->bytes_down, info->bytes_staged);
+}
+
+void
+gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
+    GstClockTime submitted, const GstPpSpent *spent)
+{
+  const GstClockTime ended = gst_util_get_timestamp ();
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  gst_pp_stats_add (
+      &monitor->stats, info, info->timed, spent, submitted, ended);
+  const gboolean decided_now =
+      info->streams_decided && !monitor->streams_decided;
   monitor->streams_decided = info->streams_decided;
-  if (monitor->timeline != NULL)
+  if (monitor->timeline != NULL && info->timed)
     gst_pp_timeline_add (monitor->timeline, info);
-  g_mutex_unlock (&monitor->lock);
+  g_autofree GstPpStats *interval = end_interval (monitor);
+  g_rec_mutex_unlock (mutex);
+
+  if (decided_now)
+    GST_DEBUG_OBJECT (monitor->element,
+        "%d streams are used from frame %" G_GUINT64_FORMAT
+        " on, chosen by the stage times of the frames before",
+        info->streams_in_use, info->sequence);
+  log_frame (monitor->element, info, ended - submitted);
+  if (interval != NULL)
+    post_interval (monitor->element, interval);
 }
 
 void
 gst_pp_monitor_restart (GstPpMonitor *monitor)
 {
-  g_mutex_lock (&monitor->lock);
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   gst_pp_stats_restart (&monitor->stats);
-  g_mutex_unlock (&monitor->lock);
+  g_rec_mutex_unlock (mutex);
 }
 
 gboolean
-gst_pp_monitor_write_timeline (GstPpMonitor *monitor, const gchar *element,
-    const gchar *device, gchar **reason)
+gst_pp_monitor_write_timeline (
+    GstPpMonitor *monitor, const gchar *device, gchar **reason)
 {
+  /* A copy: any thread may rename the element meanwhile. */
+  g_autofree gchar *name = gst_object_get_name (GST_OBJECT (monitor->element));
   gboolean written = TRUE;
 
-  g_mutex_lock (&monitor->lock);
-  if (monitor->timeline != NULL) {
-    const GstPpTimelineLabels labels = { element, device,
-      gst_pp_bottleneck_name (gst_pp_stats_diagnose (&monitor->stats)) };
-    written = gst_pp_timeline_write (monitor->timeline, &labels, reason);
-  }
-  g_mutex_unlock (&monitor->lock);
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  if (monitor->timeline != NULL)
+    written = gst_pp_timeline_write (monitor->timeline, name, device,
+        gst_pp_bottleneck_name (gst_pp_stats_diagnose (&monitor->stats)),
+        reason);
+  g_rec_mutex_unlock (mutex);
   return written;
 }
 
@@ -101,9 +168,9 @@ GstStructure *
 gst_pp_monitor_get_stats (GstPpMonitor *monitor)
 {
   /* Sorting takes longer than a job may wait to be added. */
-  g_mutex_lock (&monitor->lock);
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   g_autofree GstPpStats *stats =
       g_memdup2 (&monitor->stats, sizeof monitor->stats);
-  g_mutex_unlock (&monitor->lock);
+  g_rec_mutex_unlock (mutex);
   return gst_pp_stats_to_structure (stats);
 }

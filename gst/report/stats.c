@@ -2,26 +2,68 @@
 
 #include "stats.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static const gchar *const time_names[GST_PP_STATS_TIMES] = {
-  [GST_PP_STAGE_UPLOAD] = "upload",
-  [GST_PP_STAGE_KERNEL] = "kernel",
-  [GST_PP_STAGE_DOWNLOAD] = "download",
-  [GST_PP_STATS_LATENCY] = "latency",
+static const gchar *const time_names[] = {
+  [GST_PP_TIME_UPLOAD] = "upload",
+  [GST_PP_TIME_KERNEL] = "kernel",
+  [GST_PP_TIME_DOWNLOAD] = "download",
+  [GST_PP_TIME_LATENCY] = "latency",
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (time_names) == GST_PP_N_TIMES);
 
 static const gint percents[] = { 50, 95, 99 };
+
+static gdouble
+to_microseconds (GstClockTime time)
+{
+  return (gdouble) time / (gdouble) GST_USECOND;
+}
+
+void
+gst_pp_thread_time_init (GstPpThreadTime *time)
+{
+  memset (time, 0, sizeof *time);
+  time->since = GST_CLOCK_TIME_NONE;
+}
+
+void
+gst_pp_thread_time_count (GstPpThreadTime *time, GstPpPlace place)
+{
+  const GstClockTime now = gst_util_get_timestamp ();
+
+  if (GST_CLOCK_TIME_IS_VALID (time->since))
+    time->spent.place[place] += to_microseconds (now - time->since);
+  time->since = now;
+}
+
+void
+gst_pp_thread_time_skip (GstPpThreadTime *time)
+{
+  time->since = GST_CLOCK_TIME_NONE;
+}
+
+void
+gst_pp_thread_time_take (
+    GstPpThreadTime *time, GstClockTime waited, GstPpSpent *spent)
+{
+  const GstClockTime before = waited >= time->waited ? time->waited : 0;
+
+  *spent = time->spent;
+  spent->waited = to_microseconds (waited - before);
+  time->waited = waited;
+  memset (&time->spent, 0, sizeof time->spent);
+}
 
 void
 gst_pp_stats_init (GstPpStats *stats, pp_device *device)
 {
   memset (stats, 0, sizeof *stats);
   stats->streams = pp_device_streams_in_use (device);
-  stats->recent.processors = stats->before.processors =
-      pp_device_backend (device) == PP_BACKEND_CPU ? g_get_num_processors ()
-                                                   : 0;
+  stats->recent.processors = pp_device_backend (device) == PP_BACKEND_CPU
+      ? g_get_num_processors ()
+      : 0;
+  gst_pp_stats_restart (stats);
 }
 
 void
@@ -29,7 +71,16 @@ gst_pp_stats_restart (GstPpStats *stats)
 {
   const GstPpLoad empty = { .processors = stats->recent.processors };
 
-  stats->recent = stats->before = empty;
+  stats->recent = stats->before = stats->load = stats->untimed = empty;
+  stats->last_end = GST_CLOCK_TIME_NONE;
+}
+
+void
+gst_pp_stats_begin_interval (GstPpStats *stats)
+{
+  stats->at_begin = stats->run;
+  stats->load = (GstPpLoad){ .processors = stats->load.processors };
+  stats->duration = 0;
 }
 
 GstPpBottleneck
@@ -41,10 +92,10 @@ gst_pp_stats_diagnose (const GstPpStats *stats)
   return gst_pp_diagnose (&load);
 }
 
-/* The part of [begin, end] that is after *until, which becomes end if that is
- * later. Exact for intervals that come in the order of their beginnings, as
- * jobs do. Stages of different streams can pass each other a little, which
- * loses as much. */
+/* The length of the part of [begin, end] that is after *until. *until becomes end
+ * if that is later. Summed over intervals in the order of their beginnings, this
+ * is the length of their union. Jobs are in that order; their later stages can
+ * be slightly out of it, and the sum is then slightly too small. */
 static gdouble
 uncovered (gdouble begin, gdouble end, gdouble *until)
 {
@@ -56,111 +107,234 @@ uncovered (gdouble begin, gdouble end, gdouble *until)
   return end - from;
 }
 
-/* Before last_done and stage_until take in the job. */
-static void
-add_load (GstPpStats *stats, const pp_job_info *info, const gdouble *edge,
+/* What is known of every job. */
+static GstPpLoad
+host_load (const GstPpStats *stats, const pp_job_info *info,
     const GstPpSpent *spent, gdouble latency)
 {
-  const gdouble done = info->times.done;
   GstPpLoad load = { .frames = 1,
     .bytes_up = info->bytes_up,
     .bytes_staged = info->bytes_staged,
     .streams = 1u << info->stream,
     .processors = stats->recent.processors,
     .latency = latency };
-  gdouble last_done = stats->last_done;
 
-  /* What was before the first job is nobody's. */
-  if (stats->recent.frames + stats->before.frames > 0) {
-    load.wall = MAX (done - last_done, 0);
+  /* The time before the first job belongs to no place. */
+  if (stats->recent.frames + stats->untimed.frames > 0) {
     memcpy (load.place, spent->place, sizeof load.place);
     load.waited = spent->waited;
-  } else {
-    load.wall = done - MAX (info->times.start, last_done);
   }
-  stats->wall += load.wall;
-  load.busy = uncovered (info->times.start, done, &last_done);
+  return load;
+}
+
+/* Adds the device's times to the load of a timed job and of the untimed ones
+ * before it. How much of these overlapped is not known: they fill the elapsed
+ * time at most. */
+static void
+add_times (GstPpStats *stats, const pp_times *times, const gdouble *edge,
+    GstPpLoad *load)
+{
+  const gdouble frames = (gdouble) load->frames;
+  const gboolean first = stats->recent.frames == 0;
+  gdouble last_done = stats->last_done;
+
+  load->wall = times->done -
+      (first ? MAX (times->start, last_done) : MIN (last_done, times->done));
+  load->busy = frames * uncovered (times->start, times->done, &last_done);
   for (gint s = 0; s < GST_PP_N_STAGES; s++) {
-    load.total[s] = edge[s + 1] - edge[s];
-    load.covered[s] = uncovered (edge[s], edge[s + 1], &stats->stage_until[s]);
+    load->total[s] = frames * (edge[s + 1] - edge[s]);
+    load->covered[s] =
+        frames * uncovered (edge[s], edge[s + 1], &stats->stage_until[s]);
   }
-
-  if (stats->recent.frames >= GST_PP_STATS_RECENT) {
-    stats->before = stats->recent;
-    stats->recent = (GstPpLoad){ .processors = load.processors };
+  if (load->frames > 1) {
+    load->busy = MIN (load->busy, load->wall);
+    for (gint s = 0; s < GST_PP_N_STAGES; s++)
+      load->covered[s] = MIN (load->covered[s], load->wall);
   }
-  gst_pp_load_add (&stats->recent, &load);
-}
-
-void
-gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
-    const GstPpSpent *spent, gdouble latency)
-{
-  const pp_times *times = &info->times;
-  const gdouble edge[] = { times->start, times->uploaded, times->computed,
-    times->done };
-
-  for (gint t = 0; t < GST_PP_STATS_TIMES; t++) {
-    const gdouble length =
-        t == GST_PP_STATS_LATENCY ? latency : edge[t + 1] - edge[t];
-    stats->total[t] += length;
-    stats->window[t][stats->frames % GST_PP_STATS_WINDOW] = (gfloat) length;
-  }
-  add_load (stats, info, edge, spent, latency);
   stats->last_done = MAX (stats->last_done, times->done);
-  stats->frames++;
-  stats->streams = info->streams_in_use;
-  stats->bytes_up += info->bytes_up;
-  stats->bytes_down += info->bytes_down;
-  stats->bytes_staged += info->bytes_staged;
-}
-
-static int
-compare_floats (const void *a, const void *b)
-{
-  const gfloat x = *(const gfloat *) a, y = *(const gfloat *) b;
-
-  return (x > y) - (x < y);
 }
 
 static void
-set_times (GstStructure *structure, const GstPpStats *stats, gint time)
+add_load (GstPpStats *stats, const GstPpLoad *load)
 {
-  const gsize n = MIN (stats->frames, GST_PP_STATS_WINDOW);
-  g_autofree gfloat *sorted =
-      g_memdup2 (stats->window[time], n * sizeof (gfloat));
+  if (stats->recent.frames >= GST_PP_STATS_RECENT) {
+    stats->before = stats->recent;
+    stats->recent = (GstPpLoad){ .processors = load->processors };
+  }
+  gst_pp_load_add (&stats->recent, load);
+  gst_pp_load_add (&stats->load, load);
+}
+
+/* With the load of the untimed jobs before it, and before it is one of the
+ * samples. */
+static void
+add_sample (GstPpStats *stats, const pp_times *times, GstPpLoad *load)
+{
+  const gdouble edge[] = { times->start, times->uploaded, times->computed,
+    times->done };
+  GstPpSums *run = &stats->run;
+
+  add_times (stats, times, edge, load);
+  for (gint s = 0; s < GST_PP_N_STAGES; s++) {
+    run->total[s] += load->total[s];
+    stats->window[s][run->samples % GST_PP_STATS_WINDOW] =
+        (gfloat) (edge[s + 1] - edge[s]);
+  }
+  run->wall += load->wall;
+  run->samples++;
+  run->represented += load->frames;
+}
+
+/* After a pause only the job's own time is known. */
+static void
+add_duration (GstPpStats *stats, GstClockTime submitted, GstClockTime ended)
+{
+  const GstClockTime from =
+      GST_CLOCK_TIME_IS_VALID (stats->last_end) ? stats->last_end : submitted;
+
+  if (ended > from)
+    stats->duration += ended - from;
+  stats->last_end = ended;
+}
+
+void
+gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info, gboolean timed,
+    const GstPpSpent *spent, GstClockTime submitted, GstClockTime ended)
+{
+  const gdouble latency = to_microseconds (ended - submitted);
+  GstPpLoad load = host_load (stats, info, spent, latency);
+  GstPpSums *run = &stats->run;
+
+  gst_pp_load_add (&stats->untimed, &load);
+  if (timed) {
+    load = stats->untimed;
+    stats->untimed = (GstPpLoad){ .processors = load.processors };
+    add_sample (stats, &info->times, &load);
+    add_load (stats, &load);
+  }
+  add_duration (stats, submitted, ended);
+  run->total[GST_PP_TIME_LATENCY] += latency;
+  stats->window[GST_PP_TIME_LATENCY][run->frames % GST_PP_STATS_WINDOW] =
+      (gfloat) latency;
+  stats->streams = info->streams_in_use;
+  run->frames++;
+  run->bytes_up += info->bytes_up;
+  run->bytes_down += info->bytes_down;
+  run->bytes_staged += info->bytes_staged;
+}
+
+void
+gst_pp_stats_add_dropped (GstPpStats *stats)
+{
+  stats->run.dropped++;
+}
+
+/* The value that would be at index rank if all were sorted. Reorders them, so that
+ * smaller ones are before it and larger ones behind it. */
+static gfloat
+select_rank (gfloat *value, gint n, gint rank)
+{
+  gint low = 0, high = n - 1;
+
+  while (low < high) {
+    const gfloat pivot = value[rank];
+    gint i = low, j = high;
+
+    while (i <= j) {
+      while (value[i] < pivot)
+        i++;
+      while (value[j] > pivot)
+        j--;
+      if (i > j)
+        break;
+      const gfloat swapped = value[i];
+      value[i++] = value[j];
+      value[j--] = swapped;
+    }
+    if (j < rank)
+      low = i;
+    if (i > rank)
+      high = j;
+  }
+  return value[rank];
+}
+
+/* The mean, and the percentiles of the last measurements. */
+static void
+set_times (GstStructure *structure, const GstPpStats *stats,
+    const GstPpSums *begin, GstPpTime time)
+{
+  const GstPpSums *run = &stats->run;
+  const gboolean is_latency = time == GST_PP_TIME_LATENCY;
+  const guint64 end = is_latency ? run->frames : run->samples;
+  const guint64 measured = end - (is_latency ? begin->frames : begin->samples);
+  const guint64 frames =
+      is_latency ? measured : run->represented - begin->represented;
+  const gint length = (gint) MIN (measured, GST_PP_STATS_WINDOW);
+  g_autofree gfloat *value = g_new (gfloat, MAX (length, 1));
   g_autofree gchar *mean = g_strdup_printf ("%s-mean", time_names[time]);
 
-  if (n > 0)
-    qsort (sorted, n, sizeof *sorted, compare_floats);
   gst_structure_set (structure, mean, G_TYPE_DOUBLE,
-      n > 0 ? stats->total[time] / (gdouble) stats->frames : 0.0, NULL);
+      frames > 0 ? (run->total[time] - begin->total[time]) / (gdouble) frames
+                 : 0.0,
+      NULL);
+  for (gint i = 0; i < length; i++)
+    value[i] = stats->window[time][(end - 1 - (guint) i) % GST_PP_STATS_WINDOW];
   for (gsize p = 0; p < G_N_ELEMENTS (percents); p++) {
     g_autofree gchar *name =
         g_strdup_printf ("%s-p%d", time_names[time], percents[p]);
-    /* nearest rank */
-    const gsize rank = (n * (gsize) percents[p] + 99) / 100;
+    /* nearest rank, from 1 */
+    const gint rank = (length * percents[p] + 99) / 100;
     gst_structure_set (structure, name, G_TYPE_DOUBLE,
-        n > 0 ? (gdouble) sorted[rank - 1] : 0.0, NULL);
+        length > 0 ? (gdouble) select_rank (value, length, rank - 1) : 0.0,
+        NULL);
   }
+}
+
+/* What came after begin. */
+static GstStructure *
+to_structure (const GstPpStats *stats, const gchar *name,
+    const GstPpSums *begin, GstPpBottleneck bottleneck)
+{
+  const GstPpSums *run = &stats->run;
+  const gdouble wall = run->wall - begin->wall;
+  gdouble busy = 0;
+
+  for (gint s = 0; s < GST_PP_N_STAGES; s++)
+    busy += run->total[s] - begin->total[s];
+
+  GstStructure *structure = gst_structure_new (name, "frames", G_TYPE_UINT64,
+      run->frames - begin->frames, "dropped", G_TYPE_UINT64,
+      run->dropped - begin->dropped, "bytes-up", G_TYPE_UINT64,
+      run->bytes_up - begin->bytes_up, "bytes-down", G_TYPE_UINT64,
+      run->bytes_down - begin->bytes_down, "bytes-staged", G_TYPE_UINT64,
+      run->bytes_staged - begin->bytes_staged, "samples", G_TYPE_UINT64,
+      run->samples - begin->samples, "streams", G_TYPE_INT, stats->streams,
+      "overlap", G_TYPE_DOUBLE, wall > 0 ? busy / wall : 0.0, "bottleneck",
+      G_TYPE_STRING, gst_pp_bottleneck_name (bottleneck), NULL);
+  for (gint t = 0; t < GST_PP_N_TIMES; t++)
+    set_times (structure, stats, begin, (GstPpTime) t);
+  return structure;
 }
 
 GstStructure *
 gst_pp_stats_to_structure (const GstPpStats *stats)
 {
-  gdouble busy = 0;
+  const GstPpSums start = { .frames = 0 };
 
-  for (gint s = 0; s < GST_PP_N_STAGES; s++)
-    busy += stats->total[s];
+  return to_structure (
+      stats, "GstCudaPreprocStats", &start, gst_pp_stats_diagnose (stats));
+}
 
-  GstStructure *structure = gst_structure_new ("GstCudaPreprocStats", "frames",
-      G_TYPE_UINT64, stats->frames, "bytes-up", G_TYPE_UINT64, stats->bytes_up,
-      "bytes-down", G_TYPE_UINT64, stats->bytes_down, "bytes-staged",
-      G_TYPE_UINT64, stats->bytes_staged, "streams", G_TYPE_INT, stats->streams,
-      "overlap", G_TYPE_DOUBLE, stats->wall > 0 ? busy / stats->wall : 0.0,
-      "bottleneck", G_TYPE_STRING,
-      gst_pp_bottleneck_name (gst_pp_stats_diagnose (stats)), NULL);
-  for (gint t = 0; t < GST_PP_STATS_TIMES; t++)
-    set_times (structure, stats, t);
+GstStructure *
+gst_pp_stats_interval_to_structure (const GstPpStats *stats)
+{
+  GstStructure *structure = to_structure (stats, GST_PP_STATS_MESSAGE,
+      &stats->at_begin, gst_pp_diagnose (&stats->load));
+  GstStructure *total = gst_pp_stats_to_structure (stats);
+
+  gst_structure_set (structure, "duration", G_TYPE_UINT64, stats->duration,
+      "total", GST_TYPE_STRUCTURE, total, NULL);
+  gst_structure_free (total);
   return structure;
 }

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The ring of frames, and the file. What is in the file is timelinejson.c's and
- * timelinesvg.c's.
+ * Keeps the last frames in a ring, and chooses the writer by the file's ending.
  */
 
 #include "timeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
-#include <string.h>
-
-/* More lead in a circle. */
-#define MAX_LINKS 40
+#include "output_file.h"
+#include "trace.h"
 
 struct _GstPpTimeline {
   gchar *path;   /* as the user wrote it */
-  gchar *target; /* where links lead */
+  gchar *target; /* of gst_pp_output_file_find */
   void (*append) (GString *text, const GstPpTrace *trace);
-  gboolean written; /* with all frames */
+  gboolean written; /* and nothing was added since */
   guint64 frames;   /* added so far */
-  gint streams;
-  gdouble origin; /* the first frame's start, in the device's time */
-  /* of each stream's last frame, from origin */
+  gint streams;     /* above every frame's stream */
+  gdouble origin;   /* the first frame's start, in the device's time */
+  /* the end of each stream's last frame, from origin */
   gdouble stream_until[PP_MAX_STREAMS];
   GstPpSpan ring[GST_PP_TIMELINE_FRAMES]; /* by number % size */
 };
@@ -31,54 +25,9 @@ static const struct {
   const gchar *ending;
   void (*append) (GString *text, const GstPpTrace *trace);
 } kinds[] = {
-  { ".json", gst_pp_timeline_append_json },
-  { ".svg", gst_pp_timeline_append_svg },
+  { ".json", gst_pp_trace_append_json },
+  { ".svg", gst_pp_trace_append_svg },
 };
-
-/* Whether g_file_set_contents will be able to do its work: make a file beside
- * target, which is where path leads, and rename it. */
-static gboolean
-check_place (const gchar *path, const gchar *target, gchar **reason)
-{
-  if (g_file_test (target, G_FILE_TEST_EXISTS) &&
-      !g_file_test (target, G_FILE_TEST_IS_REGULAR)) {
-    *reason = g_strdup_printf (
-        "timeline-location=%s cannot be written: it is %s", path,
-        g_file_test (target, G_FILE_TEST_IS_DIR) ? "a folder"
-                                                 : "no regular file");
-    return FALSE;
-  }
-
-  g_autofree gchar *beside = g_strconcat (target, ".XXXXXX", NULL);
-  const gint file = g_mkstemp_full (beside, O_WRONLY, 0600);
-  if (file < 0) {
-    *reason = g_strdup_printf (
-        "timeline-location=%s cannot be written: %s", path, g_strerror (errno));
-    return FALSE;
-  }
-  g_close (file, NULL);
-  g_unlink (beside);
-  return TRUE;
-}
-
-/* Where path leads, to a file that may not be there yet; to be freed. A link is
- * to stay one: it is what it leads to that is replaced. */
-static gchar *
-follow_links (const gchar *path)
-{
-  gchar *target = g_strdup (path);
-
-  for (gint links = 0; links < MAX_LINKS; links++) {
-    g_autofree gchar *link = g_file_read_link (target, NULL);
-    if (link == NULL)
-      break;
-    g_autofree gchar *folder = g_path_get_dirname (target);
-    g_free (target);
-    target = g_path_is_absolute (link) ? g_strdup (link)
-                                       : g_build_filename (folder, link, NULL);
-  }
-  return target;
-}
 
 GstPpTimeline *
 gst_pp_timeline_new (const gchar *path, GstPpFault *fault, gchar **reason)
@@ -94,14 +43,18 @@ gst_pp_timeline_new (const gchar *path, GstPpFault *fault, gchar **reason)
         "timeline-location=%s does not end in .json or .svg", path);
     return NULL;
   }
-  *fault = GST_PP_FAULT_FILE;
-  g_autofree gchar *target = follow_links (path);
-  if (!check_place (path, target, reason))
+  g_autofree gchar *why = NULL;
+  gchar *target = gst_pp_output_file_find (path, &why);
+  if (target == NULL) {
+    *fault = GST_PP_FAULT_FILE;
+    *reason = g_strdup_printf (
+        "timeline-location=%s cannot be written: %s", path, why);
     return NULL;
+  }
 
   GstPpTimeline *timeline = g_new0 (GstPpTimeline, 1);
   timeline->path = g_strdup (path);
-  timeline->target = g_steal_pointer (&target);
+  timeline->target = target;
   timeline->append = kinds[kind].append;
   return timeline;
 }
@@ -140,43 +93,55 @@ gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info)
   timeline->written = FALSE;
 }
 
+/* Any bytes as valid UTF-8 that XML 1.0 and JSON can hold; to be freed. Names come
+ * from applications and drivers. */
+static gchar *
+printable (const gchar *name)
+{
+  g_autofree gchar *valid = g_utf8_make_valid (name != NULL ? name : "", -1);
+  GString *text = g_string_new (NULL);
+
+  for (const gchar *c = valid; *c != '\0'; c = g_utf8_next_char (c)) {
+    const gunichar character = g_utf8_get_char (c);
+    const gboolean is_control = character < 0x20 || character == 0x7f;
+    const gboolean is_noncharacter = (character & 0xfffe) == 0xfffe ||
+        (character >= 0xfdd0 && character <= 0xfdef);
+    if (is_control || is_noncharacter)
+      g_string_append_c (text, '?');
+    else
+      g_string_append_unichar (text, character);
+  }
+  return g_string_free (text, FALSE);
+}
+
 gboolean
-gst_pp_timeline_write (
-    GstPpTimeline *timeline, const GstPpTimelineLabels *labels, gchar **reason)
+gst_pp_timeline_write (GstPpTimeline *timeline, const gchar *element,
+    const gchar *device, const gchar *bottleneck, gchar **reason)
 {
   if (timeline->written)
     return TRUE;
 
   const guint length = (guint) MIN (timeline->frames, GST_PP_TIMELINE_FRAMES);
+  const guint64 first = timeline->frames - length;
   g_autofree GstPpSpan *spans = g_new (GstPpSpan, MAX (length, 1));
   for (guint i = 0; i < length; i++)
-    spans[i] =
-        timeline
-            ->ring[(timeline->frames - length + i) % GST_PP_TIMELINE_FRAMES];
-  const GstPpTrace trace = { labels, spans, length, timeline->frames,
-    timeline->streams };
+    spans[i] = timeline->ring[(first + i) % GST_PP_TIMELINE_FRAMES];
+  g_autofree gchar *element_name = printable (element);
+  g_autofree gchar *device_name = printable (device);
+  const GstPpTrace trace = { .labels = { element_name, device_name,
+                                 bottleneck },
+    .span = spans,
+    .length = length,
+    .frames = timeline->frames,
+    .streams = timeline->streams };
 
+  g_autofree gchar *why = NULL;
   GString *text = g_string_new (NULL);
   timeline->append (text, &trace);
-  /* Writes a file beside it and renames that. */
-  GError *error = NULL;
-  timeline->written = g_file_set_contents (
-      timeline->target, text->str, (gssize) text->len, &error);
+  timeline->written = gst_pp_output_file_write (timeline->target, text, &why);
   g_string_free (text, TRUE);
-  if (!timeline->written) {
-    *reason = g_strdup_printf ("timeline-location=%s was not written: %s",
-        timeline->path, error->message);
-    g_error_free (error);
-  }
+  if (!timeline->written)
+    *reason = g_strdup_printf (
+        "timeline-location=%s was not written: %s", timeline->path, why);
   return timeline->written;
-}
-
-void
-gst_pp_timeline_append_number (GString *text, gdouble value, gint decimals)
-{
-  gchar format[] = "%.0f", number[G_ASCII_DTOSTR_BUF_SIZE];
-
-  format[2] = (gchar) ('0' + decimals);
-  g_string_append (
-      text, g_ascii_formatd (number, sizeof number, format, value));
 }

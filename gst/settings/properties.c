@@ -40,6 +40,7 @@
 #define READY GST_PP_UNTIL_READY
 #define PLANS GST_PP_CHANGES_PLANS
 #define PICTURE GST_PP_CHANGES_PICTURE
+#define REPORTS GST_PP_CHANGES_REPORTS
 
 /* clang-format off */
 static const GstPpProperty properties[] = {
@@ -123,6 +124,9 @@ static const GstPpProperty properties[] = {
     "File for the times at which the last 4096 frames were uploaded, computed "
     "and downloaded, written when the stream ends: .json (for Perfetto or "
     "chrome://tracing) or .svg (a picture of some of them)"),
+  INT_ROW ("stats-interval", stats_interval, REPORTS, 0, 0, G_MAXINT,
+    "Milliseconds between element messages cudapreproc-stats, which have the "
+    "fields of stats for the time between them, and since the start (0: none)"),
 };
 /* clang-format on */
 

@@ -38,9 +38,10 @@ extern const GstPpKind gst_pp_kind_enum, gst_pp_kind_int, gst_pp_kind_boolean,
 
 /* When a property may change, and what follows from it. */
 typedef enum {
-  GST_PP_UNTIL_READY,    /* the stream's caps or its device depend on it */
-  GST_PP_CHANGES_PLANS,  /* while PLAYING: from then on, other plans */
-  GST_PP_CHANGES_PICTURE /* while PLAYING: the same plans serve that picture */
+  GST_PP_UNTIL_READY,     /* the stream's caps or its device depend on it */
+  GST_PP_CHANGES_PLANS,   /* while PLAYING: from then on, other plans */
+  GST_PP_CHANGES_PICTURE, /* while PLAYING: the same plans serve that picture */
+  GST_PP_CHANGES_REPORTS  /* while PLAYING: nothing of a frame depends on it */
 } GstPpChange;
 
 struct _GstPpProperty {

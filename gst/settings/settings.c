@@ -375,8 +375,8 @@ gst_pp_settings_refresh (GstPpSettings *to, const GstPpSettings *from)
   for (guint i = 0; i < n; i++)
     if (!equal_field (to, &before, &properties[i]))
       difference = MAX (difference,
-          properties[i].change == GST_PP_CHANGES_PICTURE ? GST_PP_OTHER_PICTURE
-                                                         : GST_PP_OTHER_PLANS);
+          properties[i].change == GST_PP_CHANGES_PLANS ? GST_PP_OTHER_PLANS
+                                                       : GST_PP_OTHER_PICTURE);
   gst_pp_settings_clear (&before);
   return difference;
 }

@@ -51,6 +51,7 @@ typedef struct {
   gint quant_zero_point;
   /* reports */
   gchar *timeline_location; /* owned; NULL: none */
+  gint stats_interval;      /* milliseconds; 0: none */
 } GstPpSettings;
 
 /* Installs the properties, with ids from 1 on. */
@@ -102,7 +103,7 @@ void gst_pp_settings_resolve (GstPpSettings *to, const GstPpSettings *from);
 /* What a change of resolved settings means for a stream. */
 typedef enum {
   GST_PP_SAME,          /* nothing */
-  GST_PP_OTHER_PICTURE, /* crop: plans of other pictures stay as they are */
+  GST_PP_OTHER_PICTURE, /* crop, or no plan's business: all plans stay */
   GST_PP_OTHER_PLANS    /* all plans are to be made anew */
 } GstPpDifference;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Freed blocks are kept, by their exact size, because decoders recreate their
- * pools and pinning memory costs milliseconds. What is kept never exceeds the
- * most that was ever in use, so that memory stays flat when sizes change.
+ * pools and pinning memory costs milliseconds. What is kept and used together
+ * never exceeds the most that was ever in use, so that memory stays flat when sizes
+ * change. Taking and freeing a block cost the same however many are kept.
  */
 
 #include "arena.h"
@@ -15,9 +16,14 @@
 /* Kept even if less than that was ever in use. */
 #define KEEP_AT_LEAST ((size_t) 64 << 20)
 
-/* Written into the free block itself: blocks are at least 256 bytes. */
+/* Blocks are found by size in this many lists. */
+#define BUCKETS 64
+
+/* Written into the free block itself: blocks are at least 256 bytes. Each is in
+ * two lists: that of all, and that of its bucket. */
 struct free_block {
-  struct free_block *next;
+  struct free_block *newer, *older; /* freed after and before it */
+  struct free_block *next, *previous;
   size_t size;
 };
 
@@ -27,7 +33,8 @@ struct pp_arena {
   pid_t process;
   int32_t references; /* atomic */
   pthread_mutex_t lock;
-  struct free_block *kept; /* most recently freed first */
+  struct free_block *newest, *oldest; /* of those that are kept */
+  struct free_block *bucket[BUCKETS]; /* the same, newest first */
   size_t kept_size, used_size, peak_size;
   bool keeps;
 };
@@ -69,7 +76,7 @@ pp_arena_ref (pp_arena *arena)
   return arena;
 }
 
-/* Gives blocks back to the backend. */
+/* Gives blocks back to the backend: a list through next. */
 static void
 release (pp_arena *arena, struct free_block *block)
 {
@@ -83,6 +90,95 @@ release (pp_arena *arena, struct free_block *block)
   arena->backend->leave (arena->context);
 }
 
+pp_context *
+pp_arena_context (pp_arena *arena)
+{
+  return arena->context;
+}
+
+static struct free_block **
+bucket_of (pp_arena *arena, size_t size)
+{
+  return &arena->bucket[size / BLOCK_ALIGNMENT % BUCKETS];
+}
+
+/* Under the lock. */
+static void
+keep (pp_arena *arena, struct free_block *block)
+{
+  struct free_block **bucket = bucket_of (arena, block->size);
+
+  block->newer = NULL;
+  block->older = arena->newest;
+  if (arena->newest != NULL)
+    arena->newest->newer = block;
+  else
+    arena->oldest = block;
+  arena->newest = block;
+
+  block->previous = NULL;
+  block->next = *bucket;
+  if (*bucket != NULL)
+    (*bucket)->previous = block;
+  *bucket = block;
+  arena->kept_size += block->size;
+}
+
+/* Under the lock. */
+static void
+take (pp_arena *arena, struct free_block *block)
+{
+  if (block->newer != NULL)
+    block->newer->older = block->older;
+  else
+    arena->newest = block->older;
+  if (block->older != NULL)
+    block->older->newer = block->newer;
+  else
+    arena->oldest = block->newer;
+
+  if (block->previous != NULL)
+    block->previous->next = block->next;
+  else
+    *bucket_of (arena, block->size) = block->next;
+  if (block->next != NULL)
+    block->next->previous = block->previous;
+  arena->kept_size -= block->size;
+}
+
+/* Under the lock: the one of that size that was freed last, or NULL. */
+static void *
+take_kept (pp_arena *arena, size_t size)
+{
+  struct free_block *block = *bucket_of (arena, size);
+
+  while (block != NULL && block->size != size)
+    block = block->next;
+  if (block != NULL)
+    take (arena, block);
+  return block;
+}
+
+/* Under the lock: takes the blocks freed longest ago, until no more than the limit
+ * is kept and used. A list through next. */
+static struct free_block *
+take_surplus (pp_arena *arena)
+{
+  const size_t limit = !arena->keeps     ? 0
+      : arena->peak_size > KEEP_AT_LEAST ? arena->peak_size
+                                         : KEEP_AT_LEAST;
+  struct free_block *surplus = NULL;
+
+  while (arena->oldest != NULL && arena->kept_size + arena->used_size > limit) {
+    struct free_block *block = arena->oldest;
+
+    take (arena, block);
+    block->next = surplus;
+    surplus = block;
+  }
+  return surplus;
+}
+
 void
 pp_arena_unref (pp_arena **address)
 {
@@ -92,53 +188,11 @@ pp_arena_unref (pp_arena **address)
   if (arena == NULL ||
       __atomic_sub_fetch (&arena->references, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  release (arena, arena->kept);
+  arena->keeps = false;
+  release (arena, take_surplus (arena));
   arena->backend->close (&arena->context);
   pthread_mutex_destroy (&arena->lock);
   free (arena);
-}
-
-pp_context *
-pp_arena_context (pp_arena *arena)
-{
-  return arena->context;
-}
-
-/* Under the lock. */
-static void *
-take_kept (pp_arena *arena, size_t size)
-{
-  struct free_block **link = &arena->kept;
-
-  while (*link != NULL && (*link)->size != size)
-    link = &(*link)->next;
-  struct free_block *block = *link;
-  if (block != NULL) {
-    *link = block->next;
-    arena->kept_size -= size;
-  }
-  return block;
-}
-
-/* Under the lock: unlinks the blocks freed longest ago, until no more than the
- * limit is kept. */
-static struct free_block *
-take_surplus (pp_arena *arena)
-{
-  const size_t limit = !arena->keeps     ? 0
-      : arena->peak_size > KEEP_AT_LEAST ? arena->peak_size
-                                         : KEEP_AT_LEAST;
-  struct free_block **link = &arena->kept;
-  size_t size = 0;
-
-  while (*link != NULL && size + (*link)->size + arena->used_size <= limit) {
-    size += (*link)->size;
-    link = &(*link)->next;
-  }
-  struct free_block *surplus = *link;
-  *link = NULL;
-  arena->kept_size = size;
-  return surplus;
 }
 
 void
@@ -151,35 +205,60 @@ pp_arena_keep_nothing (pp_arena *arena)
   release (arena, surplus);
 }
 
+/* Under the lock. */
+static void
+count_used (pp_arena *arena, size_t size)
+{
+  arena->used_size += size;
+  if (arena->used_size > arena->peak_size)
+    arena->peak_size = arena->used_size;
+}
+
+/* A block from the backend, which takes long. */
+static void *
+allocate (pp_arena *arena, size_t size, pp_error *error)
+{
+  /* What is kept makes room for it first. */
+  pthread_mutex_lock (&arena->lock);
+  arena->used_size += size;
+  struct free_block *surplus = take_surplus (arena);
+  pthread_mutex_unlock (&arena->lock);
+  release (arena, surplus);
+
+  void *block = NULL;
+  if (arena->backend->enter (arena->context, error) == PP_OK) {
+    block = arena->backend->host_alloc (arena->context, size, error);
+    arena->backend->leave (arena->context);
+  }
+  pthread_mutex_lock (&arena->lock);
+  arena->used_size -= size;
+  if (block != NULL)
+    count_used (arena, size);
+  pthread_mutex_unlock (&arena->lock);
+  return block;
+}
+
 void *
 pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error)
 {
-  const size_t rounded = block_size (size);
-
   if (pp_is_forked (arena->process)) {
     pp_fail_forked (arena->process, error);
     return NULL;
   }
-  pthread_mutex_lock (&arena->lock);
-  void *block = take_kept (arena, rounded);
-  arena->used_size += rounded;
-  if (arena->used_size > arena->peak_size)
-    arena->peak_size = arena->used_size;
-  struct free_block *surplus = block == NULL ? take_surplus (arena) : NULL;
-  pthread_mutex_unlock (&arena->lock);
-  release (arena, surplus);
-
-  if (block == NULL && arena->backend->enter (arena->context, error) == PP_OK) {
-    block = arena->backend->host_alloc (arena->context, rounded, error);
-    arena->backend->leave (arena->context);
-  }
-  if (block == NULL) {
-    pthread_mutex_lock (&arena->lock);
-    arena->used_size -= rounded;
-    pthread_mutex_unlock (&arena->lock);
+  if (size > PTRDIFF_MAX) { /* it could not be rounded up */
+    pp_fail_memory (error, "pp_arena_alloc", size);
     return NULL;
   }
-  pp_arena_ref (arena);
+  const size_t rounded = block_size (size);
+  pthread_mutex_lock (&arena->lock);
+  void *block = take_kept (arena, rounded);
+  if (block != NULL)
+    count_used (arena, rounded);
+  pthread_mutex_unlock (&arena->lock);
+  if (block == NULL)
+    block = allocate (arena, rounded, error);
+  if (block != NULL)
+    pp_arena_ref (arena);
   return block;
 }
 
@@ -192,9 +271,7 @@ pp_arena_free (pp_arena *arena, void *memory, size_t size)
     return;
   pthread_mutex_lock (&arena->lock);
   block->size = block_size (size);
-  block->next = arena->kept;
-  arena->kept = block;
-  arena->kept_size += block->size;
+  keep (arena, block);
   arena->used_size -= block->size;
   struct free_block *surplus = take_surplus (arena);
   pthread_mutex_unlock (&arena->lock);

@@ -219,6 +219,13 @@ test_stats (GstHarness *h)
 }
 
 void
+test_start (GstHarness *h, const GstVideoInfo *info)
+{
+  test_push_number (h, info, 4711);
+  test_pull_number (h, 4711);
+}
+
+void
 test_push_number (GstHarness *h, const GstVideoInfo *info, guint number)
 {
   const GstFlowReturn flow =

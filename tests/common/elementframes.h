@@ -50,6 +50,9 @@ GstHarness *test_rgb_harness (
     gint backend, const gchar *properties, GstVideoInfo *info);
 /* The stats of the harness' element, whose name is cudapreproc; free them. */
 GstStructure *test_stats (GstHarness *h);
+/* Pushes the first frame of a stream and takes its tensor, which leaves at once
+ * whatever async-depth is; later ones are held back. */
+void test_start (GstHarness *h, const GstVideoInfo *info);
 /* Pushes a numbered frame; pulls a tensor, which must be that frame's. */
 void test_push_number (GstHarness *h, const GstVideoInfo *info, guint number);
 void test_pull_number (GstHarness *h, guint number);

@@ -121,6 +121,31 @@ GST_START_TEST (test_no_memory_for_upstream) {
 }
 GST_END_TEST
 
+/* The element was stopped, but whoever allocates does not know yet: nobody is to
+ * learn of it from a pipeline that stands still. */
+GST_START_TEST (test_no_memory_after_the_stop) {
+  if (__i__ != 0 || test_is_sanitized ()) {
+    g_print ("SKIP too much, as above\n");
+    return;
+  }
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "", &info);
+  GstQuery *query = allocation_answer (h, &info);
+  GstBus *bus = gst_bus_new ();
+  GstAllocator *allocator = NULL;
+
+  gst_query_parse_nth_allocation_param (query, 0, &allocator, NULL);
+  gst_element_set_bus (h->element, bus);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  fail_unless (allocate_too_much (allocator) == NULL);
+  fail_unless (gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR) == NULL);
+  gst_object_unref (allocator);
+  gst_query_unref (query);
+  test_harness_end (&h);
+  gst_object_unref (bus);
+}
+GST_END_TEST
+
 static GstPadProbeReturn
 count_offered (GstPad *pad, GstPadProbeInfo *info, gpointer count)
 {
@@ -298,6 +323,51 @@ GST_START_TEST (test_tensor_copies_and_shares) {
 }
 GST_END_TEST
 
+static guint8 *
+address_of (GstMemory *memory)
+{
+  GstMapInfo map;
+
+  fail_unless (gst_memory_map (memory, &map, GST_MAP_READ));
+  gst_memory_unmap (memory, &map);
+  return map.data;
+}
+
+/* Shares to the end of what they share, and neighbours that are one piece. */
+GST_START_TEST (test_shares_are_where_they_say) {
+  GstHarness *h = test_harness (__i__, "width=16 height=16 type=uint8");
+  GstVideoInfo info;
+  GstAllocationParams params;
+  gsize offset = 0;
+
+  gst_allocation_params_init (&params);
+  params.prefix = 32;
+  gst_harness_set_propose_allocator (h, NULL, &params);
+  test_video_info (&info, "RGB", 16, 16);
+  GstBuffer *tensor = test_convert (h, &info, test_frame (&info, NULL));
+  GstMemory *whole = gst_buffer_peek_memory (tensor, 0);
+  GstMemory *rest = gst_memory_share (whole, 100, -1);
+  GstMemory *rest_of_rest = gst_memory_share (rest, 50, -1);
+  GstMemory *first = gst_memory_share (whole, 20, 30);
+  GstMemory *second = gst_memory_share (whole, 50, 7);
+
+  fail_unless_equals_uint64 (rest->size, 16 * 16 * 3 - 100);
+  fail_unless (address_of (rest) == address_of (whole) + 100);
+  fail_unless_equals_uint64 (rest_of_rest->size, 16 * 16 * 3 - 150);
+  fail_unless (address_of (rest_of_rest) == address_of (whole) + 150);
+  fail_unless (gst_memory_is_span (first, second, &offset));
+  fail_unless_equals_uint64 (offset, 20);
+  fail_unless (!gst_memory_is_span (second, first, &offset));
+  fail_unless (!gst_memory_is_span (first, rest, &offset));
+  gst_memory_unref (rest);
+  gst_memory_unref (rest_of_rest);
+  gst_memory_unref (first);
+  gst_memory_unref (second);
+  gst_buffer_unref (tensor);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* Consumers do what they may with a tensor of their own; later tensors, also in
  * the same memory, are whole, and padding too. */
 static void
@@ -440,11 +510,13 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_allocation_answer);
   test_add (tcase, test_no_memory_for_upstream);
+  test_add (tcase, test_no_memory_after_the_stop);
   test_add (tcase, test_upstream_takes_the_offer);
   test_add (tcase, test_offered_memory);
   test_add (tcase, test_tensor_is_one_memory);
   test_add (tcase, test_tensor_maps);
   test_add (tcase, test_tensor_copies_and_shares);
+  test_add (tcase, test_shares_are_where_they_say);
   test_add (tcase, test_tensor_misuse);
   test_add (tcase, test_downstream_parameters);
   test_add (tcase, test_kept_tensors);

@@ -165,8 +165,8 @@ check_input (const GstPpInput *input, GstPpNegotiated *negotiated)
     must_be_reason (reason);
     return;
   }
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
-    MUST (gst_pp_input_peek_memory (input, p) != NULL, "plane %u", p);
+  MUST (gst_pp_input_pinned_planes (input, plan, PP_BACKEND_CPU) == 0,
+      "others' memory is not ours");
   if (input->crop.width * input->crop.height <= MOST_BYTES)
     convert (input, plan);
 }

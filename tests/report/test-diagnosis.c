@@ -4,6 +4,7 @@
  * backend or on a device that pretends.
  */
 #include <gst/gst.h>
+#include <math.h>
 #include <string.h>
 
 #include "tests/fake/backend_fake.h"
@@ -115,6 +116,17 @@ test_rules (void)
         gst_pp_bottleneck_name ((GstPpBottleneck) b));
 }
 
+/* latency in microseconds. On the host a job ends when it does on the device. */
+static void
+add_job (GstPpStats *stats, const pp_job_info *info, const GstPpSpent *spent,
+    gdouble latency)
+{
+  const GstClockTime ended = (GstClockTime) (info->times.done * 1000);
+
+  gst_pp_stats_add (
+      stats, info, TRUE, spent, ended - (GstClockTime) (latency * 1000), ended);
+}
+
 /* What the statistics make of jobs' times, on a device that is no CPU. */
 static void
 test_recent (void)
@@ -134,7 +146,7 @@ test_recent (void)
       .streams_in_use = 3,
       .bytes_up = 1000,
       .times = { time - 200, time + 110, time + 114, time + 164 } };
-    gst_pp_stats_add (&stats, &info, &spent, 600);
+    add_job (&stats, &info, &spent, 600);
   }
   GstPpLoad load = stats.before;
   gst_pp_load_add (&load, &stats.recent);
@@ -158,7 +170,7 @@ test_recent (void)
       .streams_in_use = 3,
       .bytes_up = 1000,
       .times = { time, time + 110, time + 114, time + 164 } };
-    gst_pp_stats_add (&stats, &info, &spent, 170);
+    add_job (&stats, &info, &spent, 170);
   }
   EXPECT (gst_pp_stats_diagnose (&stats) == GST_PP_BOTTLENECK_SOURCE_TOO_SLOW,
       "%s", gst_pp_bottleneck_name (gst_pp_stats_diagnose (&stats)));
@@ -167,13 +179,19 @@ test_recent (void)
       gst_pp_bottleneck_name (gst_pp_stats_diagnose (&stats)));
 }
 
+static gdouble
+stat_of (const GstStructure *structure, const gchar *name)
+{
+  const GValue *value = gst_structure_get_value (structure, name);
+
+  return G_VALUE_HOLDS_UINT64 (value) ? (gdouble) g_value_get_uint64 (value)
+                                      : g_value_get_double (value);
+}
+
 static void
 expect_stat (const GstStructure *structure, const gchar *name, gdouble expected)
 {
-  const GValue *value = gst_structure_get_value (structure, name);
-  const gdouble got = G_VALUE_HOLDS_UINT64 (value)
-      ? (gdouble) g_value_get_uint64 (value)
-      : g_value_get_double (value);
+  const gdouble got = stat_of (structure, name);
 
   EXPECT (ABS (got - expected) < 1e-6, "%s is %g, not %g", name, got, expected);
 }
@@ -187,6 +205,8 @@ test_fields (void)
     gdouble value;
   } expected[] = {
     { "frames", 4 },
+    { "dropped", 2 },
+    { "samples", 4 },
     { "bytes-up", 4000 },
     { "bytes-down", 400 },
     { "bytes-staged", 40 },
@@ -208,16 +228,175 @@ test_fields (void)
 
   for (guint i = 1; i <= 4; i++) {
     const gdouble uploaded = time + 10 * i, computed = uploaded + 3;
+    if (i <= 2)
+      gst_pp_stats_add_dropped (&stats);
     const pp_job_info info = { .bytes_up = 1000,
       .bytes_down = 100,
       .bytes_staged = 10,
       .times = { time, uploaded, computed, computed + 7 } };
-    gst_pp_stats_add (&stats, &info, &spent, 100 * i);
+    add_job (&stats, &info, &spent, 100 * i);
     time = computed + 7;
   }
   GstStructure *structure = gst_pp_stats_to_structure (&stats);
   for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
     expect_stat (structure, expected[i].name, expected[i].value);
+  gst_structure_free (structure);
+}
+
+/* More jobs than percentiles are taken of, in an order that is not theirs. */
+static void
+test_percentiles (void)
+{
+  static const guint numbers[] = { 1, 2, 3, 50, 99, 100, 101, 4095, 4096, 4097,
+    10000 };
+  static const gint percents[] = { 50, 95, 99 };
+  static GstPpStats stats;
+  const GstPpSpent spent = { .waited = 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++) {
+    const guint n = numbers[i], last = MIN (n, GST_PP_STATS_WINDOW);
+
+    memset (&stats, 0, sizeof stats);
+    for (guint j = 0; j < n; j++) {
+      /* The last ones are 1 to last, shuffled by a prime, some of them twice. */
+      const guint from_last = n - 1 - j;
+      const gdouble upload =
+          from_last < last ? 1 + (from_last * 7919u) % last / 2 * 2 : 1e6;
+      const pp_job_info info = { .times = { 0, upload, upload, upload } };
+      gst_pp_stats_add (&stats, &info, TRUE, &spent, 0, 1);
+    }
+    GstStructure *structure = gst_pp_stats_to_structure (&stats);
+    for (guint p = 0; p < G_N_ELEMENTS (percents); p++) {
+      g_autofree gchar *name = g_strdup_printf ("upload-p%d", percents[p]);
+      const guint rank = (last * (guint) percents[p] + 99) / 100;
+      expect_stat (structure, name, 1 + (rank - 1) / 2 * 2);
+    }
+    gst_structure_free (structure);
+  }
+}
+
+/* An interval has its own numbers, and those since the start beside them. */
+static void
+test_interval (void)
+{
+  static GstPpStats stats;
+  const GstPpSpent spent = { .waited = 0 };
+  gdouble time = 1000;
+
+  gst_pp_stats_restart (&stats);
+  for (guint i = 0; i < 12; i++) {
+    if (i == 4) {
+      gst_pp_stats_begin_interval (&stats);
+      gst_pp_stats_add_dropped (&stats);
+    }
+    /* One stage at a time, then two jobs at once, then a pause. */
+    const gdouble length = i < 4 ? 100 : 40;
+    if (i == 8) {
+      gst_pp_stats_restart (&stats);
+      time += 1e6;
+    }
+    const pp_job_info info = { .bytes_up = 1000,
+      .streams_in_use = 2,
+      .times = { time, time + length, time + length, time + length } };
+    add_job (&stats, &info, &spent, length);
+    time += i < 4 ? length : length / 2;
+  }
+  GstStructure *structure = gst_pp_stats_interval_to_structure (&stats);
+  expect_stat (structure, "frames", 8);
+  expect_stat (structure, "dropped", 1);
+  expect_stat (structure, "bytes-up", 8000);
+  expect_stat (structure, "upload-mean", 40);
+  expect_stat (structure, "upload-p99", 40);
+  expect_stat (structure, "latency-p50", 40);
+  /* From 1400 to 1500, and 100 after the pause. */
+  expect_stat (structure, "duration", 1000 * (100 + 100));
+  expect_stat (structure, "overlap", 8 * 40 / 200.0);
+  EXPECT (gst_structure_has_name (structure, "cudapreproc-stats"), "%s",
+      gst_structure_get_name (structure));
+
+  GstStructure *total = NULL;
+  gst_structure_get (structure, "total", GST_TYPE_STRUCTURE, &total, NULL);
+  expect_stat (total, "frames", 12);
+  expect_stat (total, "bytes-up", 12000);
+  expect_stat (total, "upload-mean", (4 * 100 + 8 * 40) / 12.0);
+  expect_stat (total, "upload-p99", 100);
+  gst_structure_free (total);
+  gst_structure_free (structure);
+
+  /* Nothing came. */
+  gst_pp_stats_begin_interval (&stats);
+  structure = gst_pp_stats_interval_to_structure (&stats);
+  expect_stat (structure, "frames", 0);
+  expect_stat (structure, "upload-mean", 0);
+  expect_stat (structure, "upload-p50", 0);
+  expect_stat (structure, "overlap", 0);
+  expect_stat (structure, "duration", 0);
+  gst_structure_free (structure);
+}
+
+/* Where only some jobs are timed, their stages stand for the others', and the
+ * latency is that of all. The estimates are near what timing all gives. */
+static void
+test_samples (void)
+{
+  static GstPpStats all, some;
+  const GstPpSpent spent = { .place = { [GST_PP_PLACE_ELEMENT] = 100 } };
+  static const gchar *const same[] = { "frames", "bytes-up", "latency-mean",
+    "latency-p50", "latency-p99" };
+  static const gchar *const near[] = { "overlap", "upload-mean", "upload-p50",
+    "kernel-mean", "download-mean", "download-p95" };
+  gdouble time = 1e6;
+
+  gst_pp_stats_restart (&all);
+  gst_pp_stats_restart (&some);
+  for (guint i = 0; i < 1000; i++, time += 110) {
+    /* The first ones are slower, and all are timed. */
+    const gdouble upload = i < 64 ? 300 : 110;
+    const pp_job_info info = { .stream = (int) (i % 3),
+      .streams_in_use = 3,
+      .bytes_up = 1000,
+      .times = { time - 200, time - 200 + upload, time + 114, time + 164 } };
+    /* What is not known is never read. */
+    pp_job_info untimed = info;
+    untimed.times = (pp_times){ -1e9, 1e9, NAN, NAN };
+    const gboolean timed = i < 64 || i % 8 == 0;
+    const GstClockTime ended = (GstClockTime) (info.times.done * 1000);
+    const GstClockTime submitted = ended - (i + 1) * GST_USECOND;
+
+    gst_pp_stats_add (&all, &info, TRUE, &spent, submitted, ended);
+    gst_pp_stats_add (
+        &some, timed ? &info : &untimed, timed, &spent, submitted, ended);
+  }
+  GstStructure *expected = gst_pp_stats_to_structure (&all);
+  GstStructure *structure = gst_pp_stats_to_structure (&some);
+  expect_stat (expected, "samples", 1000);
+  expect_stat (structure, "samples", 64 + (1000 - 64) / 8);
+  for (guint i = 0; i < G_N_ELEMENTS (same); i++)
+    expect_stat (structure, same[i], stat_of (expected, same[i]));
+  for (guint i = 0; i < G_N_ELEMENTS (near); i++) {
+    const gdouble got = stat_of (structure, near[i]);
+    const gdouble want = stat_of (expected, near[i]);
+    EXPECT (
+        ABS (got - want) < 0.01 * want, "%s is %g, not %g", near[i], got, want);
+  }
+  EXPECT (gst_pp_stats_diagnose (&some) == gst_pp_stats_diagnose (&all),
+      "%s, not %s", gst_pp_bottleneck_name (gst_pp_stats_diagnose (&some)),
+      gst_pp_bottleneck_name (gst_pp_stats_diagnose (&all)));
+  gst_structure_free (expected);
+  gst_structure_free (structure);
+
+  /* None since the interval began: nothing is known of the stages. */
+  const pp_job_info untimed = { .times = { NAN, NAN, NAN, NAN } };
+  gst_pp_stats_begin_interval (&some);
+  gst_pp_stats_add (&some, &untimed, FALSE, &spent, GST_SECOND * 10,
+      GST_SECOND * 10 + 50 * GST_USECOND);
+  structure = gst_pp_stats_interval_to_structure (&some);
+  expect_stat (structure, "frames", 1);
+  expect_stat (structure, "samples", 0);
+  expect_stat (structure, "upload-mean", 0);
+  expect_stat (structure, "upload-p50", 0);
+  expect_stat (structure, "overlap", 0);
+  expect_stat (structure, "latency-p50", 50);
   gst_structure_free (structure);
 }
 
@@ -236,7 +415,7 @@ test_standing_still (void)
     }
     const pp_job_info info = { .stream = (int) (i % 2),
       .times = { time, time + 20, time + 30, time + 40 } };
-    gst_pp_stats_add (&stats, &info, &spent, 40);
+    add_job (&stats, &info, &spent, 40);
   }
   GstStructure *structure = gst_pp_stats_to_structure (&stats);
   /* twice four jobs, two at a time, in 100 us */
@@ -383,6 +562,9 @@ main (int argc, char **argv)
   test_rules ();
   test_recent ();
   test_fields ();
+  test_percentiles ();
+  test_interval ();
+  test_samples ();
   test_standing_still ();
   if (g_get_num_processors () < 2) {
     g_print ("SKIP pipelines: one processor overlaps nothing\n");

@@ -16,6 +16,7 @@
 
 #include "tests/common/expect.h"
 #include "gst/cudapreproc.h"
+#include "gst/report/diagnosis.h"
 #include "gst/report/timeline.h"
 
 #define PATIENCE (30 * GST_SECOND)
@@ -95,24 +96,24 @@ test_made_up (void)
     const gchar *name;
     Device device;
     guint frames;
-    GstPpTimelineLabels labels;
+    const gchar *element, *device_name, *bottleneck;
   } cases[] = {
     /* the H200's times for 1080p RGB to float32, whole frames */
-    { "h200", { 3, { 110, 4, 50 }, 0, 6220800, 4915200 }, 128,
-        { "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "upload-bound" } },
+    { "h200", { 3, { 110, 4, 50 }, 0, 6220800, 4915200 }, 128, "cudapreproc0",
+        "cuda: NVIDIA H200 (device 0)", "upload-bound" },
     { "h200-two", { 2, { 110, 4, 50 }, 0, 6220800, 4915200 }, 128,
-        { "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "upload-bound" } },
+        "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "upload-bound" },
     { "one-stream", { 1, { 110, 4, 50 }, 0, 6220800, 4915200 }, 3,
-        { "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "one-stream" } },
+        "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "one-stream" },
     { "camera", { 4, { 110, 4, 50 }, 33333, 6220800, 4915200 }, 5000,
-        { "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "source-too-slow" } },
+        "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "source-too-slow" },
     { "many", { 16, { 12, 90, 12 }, 5, 6220800, 4915200 }, 200000,
-        { "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "kernel-bound" } },
+        "cudapreproc0", "cuda: NVIDIA H200 (device 0)", "kernel-bound" },
     { "none", { 1, { 0 }, 0, 0, 0 }, 0,
-        { "a \"quoted\" \\ <element> & a very long name of it\t",
-            "cpu: <a device> with a name that is longer than the picture is "
-            "wide, and so long that it has to be cut off somewhere",
-            "none" } },
+        "a \"quoted\" \\ <element> & a very long name of it\t",
+        "cpu: <a device> with a name that is longer than the picture is "
+        "wide, and so long that it has to be cut off somewhere",
+        "none" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -129,8 +130,9 @@ test_made_up (void)
       if (timeline == NULL)
         return;
       add_frames (timeline, &cases[i].device, cases[i].frames);
-      EXPECT (gst_pp_timeline_write (timeline, &cases[i].labels, &reason), "%s",
-          reason);
+      EXPECT (gst_pp_timeline_write (timeline, cases[i].element,
+                  cases[i].device_name, cases[i].bottleneck, &reason),
+          "%s", reason);
       check_file (name, MIN (cases[i].frames, GST_PP_TIMELINE_FRAMES),
           cases[i].frames, cases[i].device.streams, G_MAXINT32);
       gst_pp_timeline_free (timeline);
@@ -138,51 +140,90 @@ test_made_up (void)
   }
 }
 
-/* No name makes a file that a parser refuses. What XML cannot have is replaced,
- * and what it can have stays. */
+/* No name makes a file that a parser refuses, or is read beyond its end. What
+ * XML or JSON cannot have is replaced, and the rest stays. */
 static void
 test_names (void)
 {
   static const gchar *const endings[] = { "json", "svg" };
-  /* \001 to \037, in two lots that the heading has room for, and DEL. */
-  const GstPpTimelineLabels labels = {
-    "\001\002\003\004\005\006\007\010\t\n\013\014\r\016\017\020|",
-    "\021\022\023\024\025\026\027\030\031\032\033\034\035\036\037|\177<&>\"'|\xc2\xb5",
-    "none"
+  static const struct {
+    const gchar *name, *in_json, *in_svg;
+  } cases[] = {
+    { "\001\002\003\004\005\006\007\010\t\n\013|", "\"???????????|\"",
+        ">???????????| on" },
+    { "\014\r\016\017\020\021\022\023\024\025\026|", "\"???????????|\"",
+        ">???????????| on" },
+    { "\027\030\031\032\033\034\035\036\037\177|", "\"??????????|\"",
+        ">??????????| on" },
+    { "<&>\"'\\ \xc2\xb5", "\"<&>\\\"'\\\\ \xc2\xb5\"",
+        ">&lt;&amp;&gt;&quot;&apos;\\ \xc2\xb5 on" },
+    /* not UTF-8: a byte that begins nothing, one that begins more than there is,
+     * a surrogate */
+    { "a\xff|", "\"a\xef\xbf\xbd|\"", ">a\xef\xbf\xbd| on" },
+    { "a\xe2\x82", "\"a\xef\xbf\xbd", ">a\xef\xbf\xbd" },
+    { "\xf0", "\"\xef\xbf\xbd\"", ">\xef\xbf\xbd on" },
+    { "\xed\xa0\x80|", "|\"", "| on" },
+    /* noncharacters: U+FFFF, U+FFFE, U+FDD0, U+10FFFF */
+    { "a\xef\xbf\xbf|", "\"a?|\"", ">a?| on" },
+    { "\xef\xbf\xbe\xef\xb7\x90\xf4\x8f\xbf\xbf|", "\"???|\"", ">???| on" },
+    { NULL, "\"\"", "> on" },
   };
 
-  for (guint e = 0; e < G_N_ELEMENTS (endings); e++) {
-    g_autofree gchar *name = g_strconcat ("names.", endings[e], NULL);
-    g_autofree gchar *path = path_of (name);
-    gchar *reason = NULL;
-    GstPpFault fault;
-    GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    for (guint e = 0; e < G_N_ELEMENTS (endings); e++) {
+      g_autofree gchar *name = g_strdup_printf ("names-%u.%s", i, endings[e]);
+      g_autofree gchar *path = path_of (name);
+      g_autofree gchar *text = NULL;
+      const gchar *expected = e == 0 ? cases[i].in_json : cases[i].in_svg;
+      gchar *reason = NULL;
+      GstPpFault fault;
+      GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
 
-    EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
-    check_file (name, 0, 0, 1, G_MAXINT32);
-    gst_pp_timeline_free (timeline);
+      EXPECT (gst_pp_timeline_write (
+                  timeline, cases[i].name, cases[i].name, "none", &reason),
+          "%s", reason);
+      check_file (name, 0, 0, 1, G_MAXINT32);
+      gst_pp_timeline_free (timeline);
+      /* Also where there is no parser. */
+      EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
+      EXPECT (strstr (text, expected) != NULL, "no %s in %s", expected, text);
+      EXPECT (g_utf8_validate (text, -1, NULL), "name %u is not UTF-8", i);
+    }
   }
-
-  /* Also where there is no parser. */
-  g_autofree gchar *path = path_of ("names.svg");
-  g_autofree gchar *text = NULL;
-  EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
-  EXPECT (strstr (text, ">????????\t\n??\r???| on ???????????????|") != NULL &&
-          strstr (text, "|\xc2\xb5</text>") != NULL,
-      "%s", text);
 }
 
-/* A decimal comma is not JSON. */
+/* The text of a made-up file; free it. */
+static gchar *
+text_of (const gchar *name)
+{
+  const Device device = { 3, { 110.25, 4.5, 50.125 }, 7.75, 6220800, 4915200 };
+  g_autofree gchar *path = path_of (name);
+  gchar *text = NULL, *reason = NULL;
+  GstPpFault fault;
+  GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
+
+  add_frames (timeline, &device, 40);
+  EXPECT (gst_pp_timeline_write (timeline, "a", "b", "none", &reason), "%s",
+      reason);
+  gst_pp_timeline_free (timeline);
+  EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
+  return text;
+}
+
+/* A decimal comma is neither JSON nor SVG. */
 static void
 test_locale (void)
 {
-  if (setlocale (LC_NUMERIC, "de_DE.UTF-8") == NULL)
-    g_print ("SKIP locale: de_DE.UTF-8 is not installed\n");
-  GString *text = g_string_new (NULL);
-  gst_pp_timeline_append_number (text, 1234.5, 2);
-  EXPECT (strcmp (text->str, "1234.50") == 0, "%s", text->str);
-  g_string_free (text, TRUE);
-  setlocale (LC_NUMERIC, "C");
+  static const gchar *const names[] = { "locale.json", "locale.svg" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    g_autofree gchar *expected = text_of (names[i]);
+    if (setlocale (LC_NUMERIC, "de_DE.UTF-8") == NULL)
+      g_print ("SKIP locale: de_DE.UTF-8 is not installed\n");
+    g_autofree gchar *text = text_of (names[i]);
+    setlocale (LC_NUMERIC, "C");
+    EXPECT (strcmp (text, expected) == 0, "%s: %s", names[i], text);
+  }
 }
 
 /* An event's time is rounded, so a frame may seem to start before the one
@@ -191,7 +232,6 @@ static void
 test_rounded_times (void)
 {
   g_autofree gchar *path = path_of ("rounded.json");
-  const GstPpTimelineLabels labels = { "a", "b", "none" };
   gchar *reason = NULL;
   GstPpFault fault;
   GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
@@ -201,7 +241,8 @@ test_rounded_times (void)
       .times = { i * 10.0, i * 10 + 4.0, i * 10 + 8.0, i * 10 + 10.5 } };
     gst_pp_timeline_add (timeline, &info);
   }
-  EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+  EXPECT (gst_pp_timeline_write (timeline, "a", "b", "none", &reason), "%s",
+      reason);
   check_file ("rounded.json", 10, 10, 1, 101);
   gst_pp_timeline_free (timeline);
 }
@@ -220,7 +261,6 @@ test_bytes (void)
     "\"args\":{\"frame\":0,\"stream\":0,\"bytes\":100}",
   };
   const Device device = { 1, { 10, 3, 7 }, 0, 1000, 100 };
-  const GstPpTimelineLabels labels = { "", "", "" };
   g_autofree gchar *path = path_of ("bytes.json");
   g_autofree gchar *text = NULL;
   gchar *reason = NULL;
@@ -228,9 +268,11 @@ test_bytes (void)
   GstPpTimeline *timeline = gst_pp_timeline_new (path, &fault, &reason);
 
   add_frames (timeline, &device, 1);
-  EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+  EXPECT (gst_pp_timeline_write (timeline, "a", "b", "none", &reason), "%s",
+      reason);
   add_frames (timeline, &device, 1);
-  EXPECT (gst_pp_timeline_write (timeline, &labels, &reason), "%s", reason);
+  EXPECT (gst_pp_timeline_write (timeline, "a", "b", "none", &reason), "%s",
+      reason);
   gst_pp_timeline_free (timeline);
   EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
   EXPECT (strstr (text, "\"frames\":2,") != NULL, "%s", text);
@@ -401,34 +443,86 @@ test_bad_places (void)
   g_unlink (pipe);
 }
 
-/* Who keeps the newest timeline under a link finds it there again, also where
- * there was none yet. */
+/* A path means the file that it leads to at the start, whatever folder is the
+ * current one later. A link that comes there meanwhile is not followed, and not
+ * replaced. */
 static void
-test_link (void)
+test_link_while_playing (void)
 {
-  g_autofree gchar *link = path_of ("link.json");
-  g_autofree gchar *kept = path_of ("kept.json");
-  const GstPpTimelineLabels labels = { "element", "device", "none" };
+  g_autofree gchar *path = path_of ("late.json");
+  g_autofree gchar *other = path_of ("other.json");
+  GstElement *pipeline =
+      launch ("cpu", "videotestsrc num-buffers=5", "late.json");
+  g_autofree gchar *text = NULL;
 
-  EXPECT (symlink ("kept.json", link) == 0, "%s: %s", link, g_strerror (errno));
-  for (guint i = 0; i < 2; i++) {
-    g_autofree gchar *text = NULL;
-    GstPpFault fault;
-    gchar *reason = NULL;
-    GstPpTimeline *timeline = gst_pp_timeline_new (link, &fault, &reason);
-
-    EXPECT (
-        timeline != NULL && gst_pp_timeline_write (timeline, &labels, &reason),
-        "%s", reason);
-    if (timeline != NULL)
-      gst_pp_timeline_free (timeline);
-    EXPECT (g_file_test (link, G_FILE_TEST_IS_SYMLINK), "the link is gone");
-    EXPECT (g_file_get_contents (kept, &text, NULL, NULL) && text[0] == '{',
-        "%s was not written", kept);
-    g_file_set_contents (kept, "old", -1, NULL);
+  gst_element_set_state (pipeline, GST_STATE_PAUSED);
+  gst_element_get_state (pipeline, NULL, NULL, PATIENCE);
+  g_file_set_contents (other, "other", -1, NULL);
+  EXPECT (symlink ("other.json", path) == 0, "%s", g_strerror (errno));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  GstMessage *message = pop (pipeline, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
+  EXPECT (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR,
+      "no error");
+  if (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
+    GError *error = NULL;
+    gst_message_parse_error (message, &error, NULL);
+    EXPECT (strstr (error->message, path) != NULL &&
+            strstr (error->message, "a link was put there") != NULL,
+        "%s", error->message);
+    g_error_free (error);
   }
-  g_unlink (link);
-  g_unlink (kept);
+  gst_clear_message (&message);
+  stop (pipeline);
+  EXPECT (g_file_test (path, G_FILE_TEST_IS_SYMLINK), "the link is gone");
+  EXPECT (g_file_get_contents (other, &text, NULL, NULL) &&
+          strcmp (text, "other") == 0,
+      "%s was written: %s", other, text);
+  g_unlink (path);
+  g_unlink (other);
+}
+
+static gpointer
+rename_again_and_again (gpointer data)
+{
+  GstElement *preproc = data;
+
+  for (guint i = 0; GST_STATE (preproc) > GST_STATE_READY; i++) {
+    g_autofree gchar *name = g_strdup_printf ("n%0*u", 1 + (int) (i % 200), i);
+    gst_object_set_name (GST_OBJECT (preproc), name);
+  }
+  return NULL;
+}
+
+/* An element that is in no bin may be renamed by any thread, also while its name
+ * is written. */
+static void
+test_renamed (void)
+{
+  g_autofree gchar *path = path_of ("renamed.json");
+
+  for (guint i = 0; i < 20; i++) {
+    GstElement *preproc = gst_element_factory_make ("cudapreproc", NULL);
+    GstBus *bus = gst_bus_new ();
+
+    g_object_set (preproc, "timeline-location", path, NULL);
+    gst_util_set_object_arg (G_OBJECT (preproc), "backend", "cpu");
+    gst_element_set_bus (preproc, bus);
+    gst_element_set_state (preproc, GST_STATE_PAUSED);
+    GThread *thread = g_thread_new ("rename", rename_again_and_again, preproc);
+    g_usleep (2000);
+    /* Writes the file; the name changes before, meanwhile and after. */
+    gst_element_set_state (preproc, GST_STATE_READY);
+    g_thread_join (thread);
+    gst_element_set_state (preproc, GST_STATE_NULL);
+    g_autofree gchar *text = NULL;
+    EXPECT (g_file_get_contents (path, &text, NULL, NULL), "no %s", path);
+    EXPECT (g_regex_match_simple (
+                "\"element\":\"(cudapreproc|n)[0-9]+\"", text, 0, 0),
+        "%s", text);
+    gst_element_set_bus (preproc, NULL);
+    gst_object_unref (bus);
+    gst_object_unref (preproc);
+  }
 }
 
 /* The disk may be full only at the end. The file that was there stays. */
@@ -518,7 +612,8 @@ main (int argc, char **argv)
     }
   }
   test_bad_places ();
-  test_link ();
+  test_link_while_playing ();
+  test_renamed ();
   test_lost_place ();
   expect_clean_folder (argc <= 2);
   if (argc <= 2)

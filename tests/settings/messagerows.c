@@ -10,13 +10,13 @@ static const Kind settings = { gst_library_error_quark,
   GST_LIBRARY_ERROR_SETTINGS, "property", GST_FLOW_NOT_NEGOTIATED,
   .is_told_again = TRUE };
 static const Kind negotiation = { gst_core_error_quark,
-  GST_CORE_ERROR_NEGOTIATION, "caps|properties|leave one open",
+  GST_CORE_ERROR_NEGOTIATION, "caps|properties|defaults",
   GST_FLOW_NOT_NEGOTIATED, .is_told_again = TRUE };
 static const Kind video = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
   "frames|gst-inspect-1.0 cudapreproc|videoconvert|deinterlace",
   GST_FLOW_NOT_NEGOTIATED, .is_told_again = TRUE };
 const Kind message_input = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-  "element before cudapreproc|caps|another one", GST_FLOW_ERROR,
+  "element before cudapreproc|caps|another element", GST_FLOW_ERROR,
   .is_told_again = TRUE };
 static const Kind no_device = { gst_resource_error_quark,
   GST_RESOURCE_ERROR_NOT_FOUND, "driver|cuda-device-id|backend=cpu",
@@ -80,14 +80,14 @@ push_after_bad_value (GstHarness *h, GstBuffer *frame)
   return gst_harness_push (h, frame);
 }
 
-/* With the second frame downstream is another, which takes no tensor that was made
- * for the one before. */
+/* With the third frame downstream is another, which takes no tensor that was made
+ * for the one before; the first left at once, the second is held back. */
 static GstFlowReturn
 push_while_relinked (GstHarness *h, GstBuffer *frame)
 {
   const GstPadChainFunction take = GST_PAD_CHAINFUNC (h->sinkpad);
 
-  if (GST_BUFFER_OFFSET (frame) == 1) {
+  if (GST_BUFFER_OFFSET (frame) == 2) {
     gst_harness_push_upstream_event (h, gst_event_new_reconfigure ());
     gst_pad_set_chain_function (h->sinkpad, test_refuse);
   }

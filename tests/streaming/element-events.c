@@ -92,6 +92,7 @@ GST_START_TEST (test_serialized_events_stay_in_place) {
   GString *expected = g_string_new (NULL);
   GstEvent *event;
 
+  test_start (h, &info);
   test_push_number (h, &info, 0);
   test_push_number (h, &info, 1);
   GString *journal = journal_new (h);
@@ -114,6 +115,7 @@ GST_START_TEST (test_other_events_pass_at_once) {
   GstVideoInfo info;
   GstHarness *h = test_rgb_harness (__i__, "streams=4 async-depth=4", &info);
 
+  test_start (h, &info);
   test_push_number (h, &info, 0);
   GString *journal = journal_new (h);
   gst_harness_push_event (h, new_custom (GST_EVENT_CUSTOM_DOWNSTREAM_OOB));
@@ -148,12 +150,51 @@ GST_START_TEST (test_flush_discards) {
     gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
     gst_harness_push_event (h, gst_event_new_segment (&segment));
     journal_expect (journal, "flush-start flush-stop segment ");
+    /* the first of a stream is not held back */
+    test_push_number (h, &info, 50);
+    journal_expect (journal, "50 ");
     test_push_number (h, &info, 100 + round);
     gst_harness_push_event (h, gst_event_new_gap (0, 1));
     gchar *expected = g_strdup_printf ("%u gap ", 100 + round);
     journal_expect (journal, expected);
     g_free (expected);
   }
+  g_string_free (journal, TRUE);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+static void
+flush (GstHarness *h)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  gst_harness_push_event (h, gst_event_new_flush_start ());
+  gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+}
+
+/* After a flush the stream is as new: the next error is told, and the end comes,
+ * which who waits for either would wait for. */
+GST_START_TEST (test_flush_forgets_errors) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "", &info);
+  GString *journal = journal_new (h);
+
+  for (guint round = 0; round < 3; round++) {
+    test_push_number (h, &info, round);
+    fail_unless_equals_int (
+        gst_harness_push (h, gst_buffer_new ()), GST_FLOW_ERROR);
+    g_free (test_harness_error (h));
+    /* An end of what failed is none. */
+    fail_unless (!gst_harness_push_event (h, gst_event_new_eos ()));
+    flush (h);
+  }
+  g_string_truncate (journal, 0);
+  test_push_number (h, &info, 7);
+  fail_unless (gst_harness_push_event (h, gst_event_new_eos ()));
+  journal_expect (journal, "7 eos ");
   g_string_free (journal, TRUE);
   test_harness_end (&h);
 }
@@ -445,7 +486,7 @@ GST_START_TEST (test_outdated_once) {
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_pad_push_event (pad, gst_event_new_stream_start ("stream"));
   gst_pad_push_event (pad, gst_event_new_segment (&segment));
-  gst_pp_output_queue_init (&queue, pad);
+  gst_pp_output_queue_init (&queue, pad, &segment);
 
   fail_unless_equals_int (drain_two (&queue), GST_FLOW_OK);
   fail_unless (queue.discont && queue.buffers.length == 0);
@@ -468,6 +509,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_serialized_events_stay_in_place);
   test_add (tcase, test_other_events_pass_at_once);
   test_add (tcase, test_flush_discards);
+  test_add (tcase, test_flush_forgets_errors);
   test_add (tcase, test_caps_change_in_stream);
   test_add (tcase, test_concat);
   test_add (tcase, test_downstream_renegotiates);

@@ -95,7 +95,7 @@ expect_own_error (GstMessage *message, const Fault *fault)
   } kinds[] = {
     [PP_NO_DEVICE] = { GST_RESOURCE_ERROR_NOT_FOUND, "driver|backend=cpu" },
     [PP_NO_MEMORY] = { GST_RESOURCE_ERROR_NO_SPACE_LEFT, "smaller|fewer" },
-    [PP_DEVICE_FAILED] = { GST_RESOURCE_ERROR_FAILED, "goes to READY" },
+    [PP_DEVICE_FAILED] = { GST_RESOURCE_ERROR_FAILED, "to READY" },
   };
   const pp_status status = fake_call_status (fault->call);
   GError *error = NULL;
@@ -456,7 +456,9 @@ GST_START_TEST (test_stream_with_a_fault) {
 
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
     runs += fail_each ((fake_call) __i__, &streams[i]);
-  fail_unless (runs > 0, "%s: never called", call_name ((fake_call) __i__));
+  /* Streams are waited for only where something else has failed. */
+  fail_unless (runs > 0 || __i__ == FAKE_STREAM_SYNC, "%s: never called",
+      call_name ((fake_call) __i__));
 }
 GST_END_TEST
 

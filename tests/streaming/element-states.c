@@ -373,6 +373,63 @@ GST_START_TEST (test_nothing_grows) {
 }
 GST_END_TEST
 
+/* A sink that would rather pull, behind a source that could be pulled from: frames
+ * are pushed. Where the source or the sink does nothing else, they do not start. */
+GST_START_TEST (test_frames_are_not_pulled) {
+  static const struct {
+    const gchar *source, *sink;
+    gboolean works;
+  } cases[] = { { "", "", TRUE }, { "can-activate-pull=true", "", TRUE },
+    { "can-activate-pull=true", "can-activate-pull=true", TRUE },
+    { "can-activate-pull=true can-activate-push=false",
+        "can-activate-pull=true", FALSE },
+    { "can-activate-pull=true",
+        "can-activate-pull=true can-activate-push=false", FALSE } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gint out = 0;
+    GstElement *pipeline = test_launch (__i__,
+        "fakesrc %s format=time num-buffers=3 sizetype=fixed sizemax=768 ! "
+        "video/x-raw,format=RGB,width=16,height=16,framerate=30/1 ! "
+        "cudapreproc name=pp width=8 height=8 ! fakesink %s",
+        cases[i].source, cases[i].sink);
+    GstPad *src = test_pad (pipeline, "pp", "src");
+
+    test_count_buffers (src, &out);
+    if (cases[i].works) {
+      test_play_to_eos (pipeline);
+      fail_unless_equals_int (out, 3);
+      /* not in between either */
+      fail_unless_equals_int (GST_PAD_MODE (src), GST_PAD_MODE_PUSH);
+    } else {
+      fail_unless_equals_int (
+          gst_element_set_state (pipeline, GST_STATE_PLAYING),
+          GST_STATE_CHANGE_FAILURE);
+    }
+    test_stop (&pipeline);
+  }
+}
+GST_END_TEST
+
+GST_START_TEST (test_pads_refuse_to_pull) {
+  GstHarness *h = test_harness (__i__, "");
+  GstPad *sink = gst_element_get_static_pad (h->element, "sink");
+  GstPad *src = gst_element_get_static_pad (h->element, "src");
+  GstQuery *query = gst_query_new_scheduling ();
+
+  fail_unless (gst_pad_peer_query (h->sinkpad, query));
+  fail_unless (gst_query_has_scheduling_mode (query, GST_PAD_MODE_PUSH));
+  fail_unless (!gst_query_has_scheduling_mode (query, GST_PAD_MODE_PULL));
+  gst_query_unref (query);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  fail_unless (!gst_pad_activate_mode (src, GST_PAD_MODE_PULL, TRUE));
+  fail_unless (!gst_pad_activate_mode (sink, GST_PAD_MODE_PULL, TRUE));
+  gst_object_unref (sink);
+  gst_object_unref (src);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
@@ -384,6 +441,8 @@ add_tests (TCase *tcase)
   test_add (tcase, test_states_again);
   test_add (tcase, test_device_name);
   test_add (tcase, test_device_that_does_not_open);
+  test_add (tcase, test_frames_are_not_pulled);
+  test_add (tcase, test_pads_refuse_to_pull);
   test_add (tcase, test_consumers_keep_tensors);
   test_add (tcase, test_samples_outlive_the_pipeline);
   test_add (tcase, test_nothing_grows);

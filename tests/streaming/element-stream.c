@@ -174,6 +174,7 @@ GST_START_TEST (test_dropped_frame_drains) {
   GstHarness *h =
       test_rgb_harness (__i__, "streams=4 async-depth=4 qos=true", &info);
 
+  test_start (h, &info);
   for (guint n = 0; n < 3; n++) {
     GstBuffer *frame = test_numbered_frame (&info, n);
     GST_BUFFER_PTS (frame) = n * FRAME_TIME;
@@ -200,6 +201,123 @@ GST_START_TEST (test_dropped_frame_drains) {
     fail_unless_equals_int (test_number_of (tensor), (gint) n);
     fail_unless (GST_BUFFER_IS_DISCONT (tensor) == (n == 4),
         "DISCONT is the first frame's after a drop, not frame %u's", n);
+    gst_buffer_unref (tensor);
+  }
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* A frame that is too late after the QoS event of count_processed. */
+static void
+push_late (GstHarness *h, const GstVideoInfo *info)
+{
+  GstBuffer *late = test_numbered_frame (info, 0);
+
+  GST_BUFFER_PTS (late) = 0;
+  fail_unless_equals_int (gst_harness_push (h, late), GST_FLOW_OK);
+}
+
+/* Whoever watches QoS messages learns how many frames became tensors, held back or
+ * not, and how many were dropped. */
+GST_START_TEST (test_processed_frames_count) {
+  static const gchar *const properties[] = { "qos=true",
+    "qos=true async-depth=0", "qos=true streams=2 async-depth=3" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    GstVideoInfo info;
+    GstHarness *h = test_rgb_harness (__i__, properties[i], &info);
+    GstBus *bus = gst_element_get_bus (h->element);
+    guint64 processed = 0, dropped = 0;
+    GstMessage *message;
+
+    for (guint n = 0; n < 5; n++)
+      test_push_number (h, &info, n);
+    gst_harness_push_upstream_event (
+        h, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2, GST_SECOND, 0));
+    push_late (h, &info);
+    push_late (h, &info); /* a message counts what was before it */
+    while ((message = gst_bus_pop_filtered (bus, GST_MESSAGE_QOS)) != NULL) {
+      GstFormat format;
+      gst_message_parse_qos_stats (message, &format, &processed, &dropped);
+      gst_message_unref (message);
+    }
+    fail_unless (processed == 5 && dropped == 2,
+        "%s: %u were processed and %u dropped", properties[i],
+        (guint) processed, (guint) dropped);
+    fail_unless_equals_int (gst_harness_buffers_received (h), 5);
+    gst_object_unref (bus);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+/* How many tensors have left when the end comes, and are to have left. */
+typedef struct {
+  gint *out;
+  gint expected;
+} OutAtEos;
+
+static GstPadProbeReturn
+check_out_at_eos (GstPad *pad, GstPadProbeInfo *info, gpointer user)
+{
+  const OutAtEos *at_eos = user;
+
+  (void) pad;
+  if (GST_EVENT_TYPE (GST_PAD_PROBE_INFO_EVENT (info)) == GST_EVENT_EOS)
+    fail_unless_equals_int (*at_eos->out, at_eos->expected);
+  return GST_PAD_PROBE_OK;
+}
+
+/* Late frames may be dropped: holding others back would make them later. */
+GST_START_TEST (test_nothing_is_held_with_qos) {
+  static const struct {
+    const gchar *properties;
+    gint out; /* of ten frames, before the end */
+  } cases[] = { { "streams=3", 7 }, { "streams=3 qos=true", 10 },
+    { "streams=3 qos=true async-depth=4", 6 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    gint out = 0;
+    GstElement *pipeline = test_launch (__i__,
+        "videotestsrc num-buffers=10 ! video/x-raw,width=16,height=16 ! "
+        "cudapreproc name=pp width=8 height=8 %s ! fakesink name=sink",
+        cases[i].properties);
+
+    gst_pad_add_probe (test_pad (pipeline, "pp", "sink"),
+        GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, check_out_at_eos,
+        &(OutAtEos){ &out, cases[i].out }, NULL);
+    test_count_buffers (test_pad (pipeline, "pp", "src"), &out);
+    test_play_to_eos (pipeline);
+    fail_unless_equals_int (out, 10);
+    test_stop (&pipeline);
+  }
+}
+GST_END_TEST
+
+/* DISCONT is that frame's only, whether it is pushed or drained, and whatever is
+ * held back before it leaves before it. */
+GST_START_TEST (test_discont_is_one_frames) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "streams=4 async-depth=4", &info);
+
+  for (guint n = 0; n < 12; n++) {
+    GstBuffer *frame = test_numbered_frame (&info, n);
+    if (n % 4 == 3)
+      GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
+    else
+      GST_BUFFER_FLAG_UNSET (frame, GST_BUFFER_FLAG_DISCONT);
+    fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+    if (n % 4 == 3)
+      fail_unless_equals_int (gst_harness_buffers_received (h), (gint) n + 1);
+    if (n == 3 || n == 5)
+      gst_harness_push_event (h, gst_event_new_gap (0, 1));
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint n = 0; n < 12; n++) {
+    GstBuffer *tensor = gst_harness_pull (h);
+    fail_unless_equals_int (test_number_of (tensor), (gint) n);
+    fail_unless (GST_BUFFER_IS_DISCONT (tensor) == (n % 4 == 3),
+        "frame %u is marked as another", n);
     gst_buffer_unref (tensor);
   }
   test_harness_end (&h);
@@ -280,6 +398,16 @@ GST_END_TEST
 
 /* flow */
 
+/* Tensors come one after the other. */
+static GstPadProbeReturn
+answer_next (GstPad *pad, GstPadProbeInfo *info, gpointer next)
+{
+  (void) pad;
+  fail_unless_equals_int (test_number_of (GST_PAD_PROBE_INFO_BUFFER (info)),
+      (gint) (*(guint *) next)++);
+  return GST_PAD_PROBE_OK;
+}
+
 static GstPadProbeReturn
 answer (GstPad *pad, GstPadProbeInfo *info, gpointer flow)
 {
@@ -291,6 +419,38 @@ answer (GstPad *pad, GstPadProbeInfo *info, gpointer flow)
   info->ABI.abi.flow_ret = *(GstFlowReturn *) flow;
   return GST_PAD_PROBE_HANDLED;
 }
+
+/* Success of any kind is success: every tensor comes, in order. */
+GST_START_TEST (test_any_success) {
+  static const GstFlowReturn flows[] = { GST_FLOW_CUSTOM_SUCCESS,
+    GST_FLOW_CUSTOM_SUCCESS_1, GST_FLOW_CUSTOM_SUCCESS_2 };
+
+  for (guint depth = 0; depth <= 3; depth += 3) {
+    for (guint f = 0; f < G_N_ELEMENTS (flows); f++) {
+      g_autofree gchar *properties =
+          g_strdup_printf ("streams=3 async-depth=%u", depth);
+      GstVideoInfo info;
+      GstHarness *h = test_rgb_harness (__i__, properties, &info);
+      GstFlowReturn flow = flows[f];
+      guint next = 0;
+
+      gst_pad_add_probe (
+          h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, answer_next, &next, NULL);
+      gst_pad_add_probe (
+          h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, answer, &flow, NULL);
+      for (guint n = 0; n < 8; n++) {
+        fail_unless (gst_harness_push (h, test_numbered_frame (&info, n)) >=
+            GST_FLOW_OK);
+        if (n == 4)
+          gst_harness_push_event (h, gst_event_new_gap (0, 1));
+      }
+      gst_harness_push_event (h, gst_event_new_eos ());
+      fail_unless (next == 8, "%u of 8 tensors came, %s", next, properties);
+      test_harness_end (&h);
+    }
+  }
+}
+GST_END_TEST
 
 /* What downstream answers reaches upstream, with the next frame at the latest,
  * and is forgotten once downstream takes frames again. */
@@ -328,12 +488,14 @@ GST_END_TEST
 GST_START_TEST (test_flow_of_a_drain) {
   GstVideoInfo info;
   GstHarness *h = test_rgb_harness (__i__, "streams=2 async-depth=2", &info);
-  GstFlowReturn flow = GST_FLOW_NOT_LINKED;
+  GstFlowReturn flow = GST_FLOW_OK;
   GstSegment segment;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   gst_pad_add_probe (
       h->sinkpad, GST_PAD_PROBE_TYPE_BUFFER, answer, &flow, NULL);
+  test_start (h, &info);
+  flow = GST_FLOW_NOT_LINKED;
   test_push_number (h, &info, 0);
   gst_harness_push_event (h, gst_event_new_gap (0, 1));
   fail_unless_equals_int (gst_harness_push (h, test_numbered_frame (&info, 1)),
@@ -361,8 +523,12 @@ add_tests (TCase *tcase)
   test_add (tcase, test_ten_thousand_frames);
   test_add (tcase, test_fields_stay_with_their_frame);
   test_add (tcase, test_dropped_frame_drains);
+  test_add (tcase, test_processed_frames_count);
+  test_add (tcase, test_nothing_is_held_with_qos);
+  test_add (tcase, test_discont_is_one_frames);
   test_add (tcase, test_drain_query_returns_inputs);
   test_add (tcase, test_inputs_are_released);
+  test_add (tcase, test_any_success);
   test_add (tcase, test_flow_goes_upstream);
   test_add (tcase, test_flow_of_a_drain);
 }

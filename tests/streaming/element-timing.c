@@ -8,7 +8,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/check/gsttestclock.h>
 
-#include "gst/report/latency.h"
+#include "gst/buffers/latency.h"
 
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
@@ -25,6 +25,10 @@ static const struct {
   { 4, 25, 1, 7 * GST_MSECOND, 167 * GST_MSECOND },
   { 1, 30000, 1001, 0, 33366666 },
   { 64, 1, 1, 0, 64 * GST_SECOND },
+  /* More than there are nanoseconds; others can still add theirs. */
+  { 64, 1, G_MAXINT32, 0, GST_PP_MAX_LATENCY },
+  { 3, 1, G_MAXINT32, GST_PP_MAX_LATENCY - 1, GST_PP_MAX_LATENCY },
+  { 3, 1, G_MAXINT32, 0, 3 * (guint64) G_MAXINT32 *GST_SECOND },
   /* Unknown before there are frames. */
   { 4, 0, 1, 5 * GST_MSECOND, 5 * GST_MSECOND },
   /* Automatic, live. */
@@ -112,22 +116,52 @@ GST_END_TEST
 
 /* What is held back adds to the least and to the most, if there is one. */
 GST_START_TEST (test_latency_adds) {
-  static const GstClockTime most[][2] = { { 10, 17 },
-    { GST_CLOCK_TIME_NONE, GST_CLOCK_TIME_NONE } };
+  static const struct {
+    GstClockTime min, max, added, new_min, new_max;
+  } sums[] = {
+    { 5, 10, 7, 12, 17 },
+    { 5, GST_CLOCK_TIME_NONE, 7, 12, GST_CLOCK_TIME_NONE },
+    { 5, 10, GST_PP_MAX_LATENCY, GST_PP_MAX_LATENCY, GST_PP_MAX_LATENCY },
+    { 5, GST_PP_MAX_LATENCY - 1, 7, 12, GST_PP_MAX_LATENCY },
+    /* Others may know no limit. */
+    { GST_CLOCK_TIME_NONE - 1, GST_CLOCK_TIME_NONE, 7, GST_CLOCK_TIME_NONE - 1,
+        GST_CLOCK_TIME_NONE },
+  };
 
-  for (guint i = 0; i < G_N_ELEMENTS (most); i++) {
+  for (guint i = 0; i < G_N_ELEMENTS (sums); i++) {
     GstQuery *query = gst_query_new_latency ();
     gboolean live;
     GstClockTime min, max;
 
-    gst_query_set_latency (query, TRUE, 5, most[i][0]);
-    gst_pp_latency_add (query, 7);
+    gst_query_set_latency (query, TRUE, sums[i].min, sums[i].max);
+    gst_pp_latency_add (query, sums[i].added);
     gst_query_parse_latency (query, &live, &min, &max);
     gst_query_unref (query);
     fail_unless (live);
-    fail_unless_equals_uint64 (min, 12);
-    fail_unless_equals_uint64 (max, most[i][1]);
+    fail_unless_equals_uint64 (min, sums[i].new_min);
+    fail_unless_equals_uint64 (max, sums[i].new_max);
   }
+}
+GST_END_TEST
+
+/* Timestamps can be as far from each other as they like. */
+GST_START_TEST (test_latency_of_interval) {
+  static const struct {
+    guint depth;
+    GstClockTime interval, expected;
+  } cases[] = {
+    { 2, 1, 20 * GST_MSECOND },
+    { 2, 10 * GST_MSECOND, 20 * GST_MSECOND },
+    { 0, G_MAXUINT64 - 1, 0 },
+    { 1, G_MAXUINT64 - 1, GST_PP_MAX_LATENCY },
+    { 64, G_MAXUINT64 / 64, GST_PP_MAX_LATENCY },
+    { 64, G_MAXUINT64 / 3, GST_PP_MAX_LATENCY },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    fail_unless_equals_uint64 (
+        gst_pp_latency_of_interval (cases[i].depth, cases[i].interval),
+        cases[i].expected);
 }
 GST_END_TEST
 
@@ -296,17 +330,116 @@ GST_START_TEST (test_tee_prerolls) {
     "other. t. ! queue max-size-buffers=1 ! ours.",
     "ours. t. ! queue max-size-buffers=1 ! other.",
   };
+  static const gchar *const depths[] = { "streams=4", "async-depth=3",
+    "streams=8 async-depth=8" };
 
   for (guint i = 0; i < G_N_ELEMENTS (orders); i++) {
-    GstElement *pipeline = test_launch (__i__,
-        "videotestsrc num-buffers=20 ! tee name=t "
-        "cudapreproc name=ours width=16 height=16 streams=4 ! fakesink "
-        "fakesink name=other t. ! queue max-size-buffers=1 ! %s",
-        orders[i]);
+    for (guint d = 0; d < G_N_ELEMENTS (depths); d++) {
+      GstElement *pipeline = test_launch (__i__,
+          "videotestsrc num-buffers=20 ! tee name=t "
+          "cudapreproc name=ours width=16 height=16 %s ! fakesink "
+          "fakesink name=other t. ! queue max-size-buffers=1 ! %s",
+          depths[d], orders[i]);
 
-    test_set_state (pipeline, GST_STATE_PAUSED);
-    test_play_to_eos (pipeline);
-    test_stop (&pipeline);
+      /* again after a stop, and after a seek */
+      for (guint round = 0; round < 2; round++) {
+        test_set_state (pipeline, GST_STATE_PAUSED);
+        gst_element_seek_simple (
+            pipeline, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, 0);
+        test_set_state (pipeline, GST_STATE_PAUSED);
+        test_play_to_eos (pipeline);
+        test_set_state (pipeline, GST_STATE_READY);
+      }
+      test_stop (&pipeline);
+    }
+  }
+}
+GST_END_TEST
+
+/* position */
+
+/* Of what is behind the element, in seconds; -1: none. */
+static gdouble
+ask_position (GstHarness *h)
+{
+  gint64 position = -1;
+
+  if (!gst_pad_peer_query_position (h->sinkpad, GST_FORMAT_TIME, &position))
+    return -1;
+  return position < 0 ? -1 : (gdouble) position / GST_SECOND;
+}
+
+static void
+expect_position (GstHarness *h, gdouble expected)
+{
+  const gdouble position = ask_position (h);
+
+  fail_unless (
+      position == expected, "position is %g s, not %g s", position, expected);
+}
+
+static void
+push_at (GstHarness *h, const GstVideoInfo *info, guint second)
+{
+  GstBuffer *frame = test_numbered_frame (info, second);
+
+  GST_BUFFER_PTS (frame) = second * GST_SECOND;
+  GST_BUFFER_DURATION (frame) = GST_SECOND;
+  fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+}
+
+static void
+push_segment (GstHarness *h, guint start, guint stop, guint time)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  segment.start = segment.position = start * GST_SECOND;
+  segment.stop = stop * GST_SECOND;
+  segment.time = time * GST_SECOND;
+  gst_harness_push_event (h, gst_event_new_segment (&segment));
+}
+
+/* The end of the last tensor that left, pushed or drained, in stream time. */
+GST_START_TEST (test_position) {
+  for (guint depth = 0; depth <= 3; depth += 3) {
+    g_autofree gchar *properties =
+        g_strdup_printf ("streams=3 async-depth=%u", depth);
+    GstVideoInfo info;
+    GstHarness *h = test_rgb_harness (__i__, properties, &info);
+
+    push_segment (h, 10, 20, 100);
+    expect_position (h, 100);
+    push_at (h, &info, 10); /* leaves at once */
+    expect_position (h, 101);
+    push_at (h, &info, 11);
+    push_at (h, &info, 12);
+    expect_position (h, depth == 0 ? 103 : 101);
+    push_at (h, &info, 13);
+    push_at (h, &info, 14);
+    expect_position (h, depth == 0 ? 105 : 102);
+    gst_harness_push_event (h, gst_event_new_gap (15 * GST_SECOND, 1));
+    expect_position (h, 105);
+
+    /* what ends behind the segment, or has no time */
+    push_at (h, &info, 20);
+    gst_harness_push_event (h, gst_event_new_gap (20 * GST_SECOND, 1));
+    expect_position (h, 110);
+    GstBuffer *frame = test_numbered_frame (&info, 1);
+    GST_BUFFER_PTS (frame) = GST_CLOCK_TIME_NONE;
+    gst_harness_push (h, frame);
+    gst_harness_push_event (h, gst_event_new_gap (20 * GST_SECOND, 1));
+    expect_position (h, 110);
+
+    /* a seek */
+    gst_harness_push_event (h, gst_event_new_flush_start ());
+    gst_harness_push_event (h, gst_event_new_flush_stop (TRUE));
+    fail_unless (ask_position (h) != 110);
+    push_segment (h, 5, 20, 5);
+    expect_position (h, 5);
+    push_at (h, &info, 5);
+    expect_position (h, 6);
+    test_harness_end (&h);
   }
 }
 GST_END_TEST
@@ -317,12 +450,14 @@ add_tests (TCase *tcase)
   test_add (tcase, test_latency);
   test_add (tcase, test_latency_without_framerate);
   tcase_add_test (tcase, test_latency_adds);
+  tcase_add_test (tcase, test_latency_of_interval);
   test_add (tcase, test_latency_message);
   test_add (tcase, test_automatic_depth);
   test_add (tcase, test_application_waits);
   test_add (tcase, test_live_frame_leaves_at_once);
   test_add (tcase, test_one_picture);
   test_add (tcase, test_tee_prerolls);
+  test_add (tcase, test_position);
 }
 
 int

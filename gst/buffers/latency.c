@@ -32,16 +32,31 @@ gst_pp_choose_depth (gint wish, gint useful, gint framerate, GstPad *sink)
 GstClockTime
 gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d)
 {
-  return fps_n > 0 ? gst_util_uint64_scale (depth * GST_SECOND, fps_d, fps_n)
-                   : 0;
+  if (fps_n <= 0)
+    return 0;
+  /* Gives G_MAXUINT64 for what is more. */
+  const guint64 latency =
+      gst_util_uint64_scale (depth * GST_SECOND, (guint64) fps_d, fps_n);
+  return MIN (latency, GST_PP_MAX_LATENCY);
 }
 
 GstClockTime
 gst_pp_latency_of_interval (guint depth, GstClockTime interval)
 {
   const GstClockTime step = 10 * GST_MSECOND;
+  const GstClockTime longest = MIN (interval, GST_PP_MAX_LATENCY);
+  const guint64 steps = longest / step + (longest % step != 0);
 
-  return depth * ((interval + step - 1) / step * step);
+  return MIN (
+      gst_util_uint64_scale (depth, steps * step, 1), GST_PP_MAX_LATENCY);
+}
+
+static GstClockTime
+add (GstClockTime time, GstClockTime latency)
+{
+  if (time >= GST_PP_MAX_LATENCY)
+    return time;
+  return MIN (time + latency, GST_PP_MAX_LATENCY);
 }
 
 void
@@ -51,8 +66,5 @@ gst_pp_latency_add (GstQuery *query, GstClockTime latency)
   GstClockTime min, max;
 
   gst_query_parse_latency (query, &live, &min, &max);
-  min += latency;
-  if (GST_CLOCK_TIME_IS_VALID (max))
-    max += latency;
-  gst_query_set_latency (query, live, min, max);
+  gst_query_set_latency (query, live, add (min, latency), add (max, latency));
 }

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A picture: a lane per stream, the stages one after the other in it, over a
- * stretch of time that is short enough to see single frames. It brings its own
- * background, so that it looks the same on a light and on a dark page.
+ * The picture: one lane for each stream, with its frames' stages side by side,
+ * over a time short enough to show single frames. It has a background of its own
+ * and so looks the same on light and dark pages.
  */
 
-#include "timeline.h"
+#include "trace.h"
 
 #include <string.h>
 
-/* The stretch has this many frames for each stream. */
+/* So many frames of each stream are shown. */
 #define FRAMES_PER_LANE 6
-/* In user units, which are pixels at the size it says it has. */
+/* Lengths in user units, which are pixels at the picture's nominal size. */
 #define WIDTH 1000
 #define MARGIN 24
-#define LEFT 104 /* of the lanes; their names are left of it */
+#define LEFT 104 /* edge of the lanes; their names stand left of it */
 #define RIGHT (WIDTH - MARGIN)
 #define TOP 122
 #define LANE_HEIGHT 30
-#define LANE_PITCH 42
-#define BELOW 88 /* for axis and footer */
-/* What is shorter is drawn as wide as this, so that it can be seen. */
-#define LEAST_WIDTH 1.5
-/* A frame that is wider is set apart from the one before. */
+#define LANE_STRIDE 42
+#define BELOW 88 /* height of axis and footer */
+/* Shorter stages are drawn as wide as this, to be visible. */
+#define MIN_WIDTH 1.5
+/* Wider frames get a line where they begin. */
 #define MARKED_WIDTH 8
-#define DIGIT_WIDTH 7.5 /* of a frame's number */
+#define DIGIT_WIDTH 7.5 /* in a frame's number */
 #define MAX_TICKS 10
-/* Characters that fit in the heading. */
+/* Characters that fit into the heading. */
 #define MAX_ELEMENT 24
 #define MAX_DEVICE 52
 
@@ -36,31 +36,32 @@
 #define LANE "#eaeef2"
 #define PAPER "#ffffff"
 
-/* The colours differ in hue and lightness for every kind of colour vision, and
- * white is readable on them. */
+/* These colours can be told apart with any kind of colour vision, and white text
+ * can be read on them. */
 static const struct {
   const gchar *name, *colour;
-} stages[GST_PP_N_STAGES] = {
+} stages[] = {
   [GST_PP_STAGE_UPLOAD] = { "H2D", "#0072b2" },
   [GST_PP_STAGE_KERNEL] = { "kernel", "#c24e00" },
   [GST_PP_STAGE_DOWNLOAD] = { "D2H", "#00795a" },
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (stages) == GST_PP_N_STAGES);
 
 static const struct {
   const gchar *name;
   gdouble microseconds;
 } units[] = { { "µs", 1 }, { "ms", 1e3 }, { "s", 1e6 } };
 
-/* What is shown, in microseconds from the run's start. */
+/* The part of the trace that is shown. */
 typedef struct {
   const GstPpTrace *trace;
   guint first, length; /* spans that begin in it */
-  gdouble begin, end;
+  gdouble begin, end;  /* microseconds from the run's start */
   gint lanes;
 } Stretch;
 
-/* From the middle of what is remembered: neither the start, where nothing
- * overlaps yet, nor the end, where nothing does any more. */
+/* Takes the middle of the trace: at the start and at the end of a run little
+ * overlaps. */
 static Stretch
 choose_stretch (const GstPpTrace *trace)
 {
@@ -85,7 +86,7 @@ choose_stretch (const GstPpTrace *trace)
   return stretch;
 }
 
-/* Sum of all stage times in the stretch over its length. */
+/* The sum of all stage times in the stretch over its length. */
 static gdouble
 overlap_of (const Stretch *stretch)
 {
@@ -111,26 +112,26 @@ unit_for (gdouble microseconds)
   return unit;
 }
 
-/* With three digits or more, and the unit. */
+/* Appends a number in the C locale, which SVG demands; at most 6 decimals. */
+static void
+append_decimal (GString *text, gdouble value, gint decimals)
+{
+  gchar format[] = "%.0f", number[G_ASCII_DTOSTR_BUF_SIZE];
+
+  format[2] = (gchar) ('0' + decimals);
+  g_string_append (
+      text, g_ascii_formatd (number, sizeof number, format, value));
+}
+
+/* Appends the time with three digits or more, and its unit. */
 static void
 append_time (GString *text, gdouble microseconds)
 {
   const guint unit = unit_for (microseconds);
   const gdouble value = microseconds / units[unit].microseconds;
 
-  gst_pp_timeline_append_number (
-      text, value, value >= 100 ? 0 : (value >= 10 ? 1 : 2));
+  append_decimal (text, value, value >= 100 ? 0 : (value >= 10 ? 1 : 2));
   g_string_append_printf (text, " %s", units[unit].name);
-}
-
-/* XML 1.0 has no other control characters below the space than tab, LF and CR, not
- * even escaped; names may. */
-static void
-replace_controls (gchar *text)
-{
-  for (gchar *c = text; *c != '\0'; c++)
-    if ((guchar) *c < 0x20 && *c != '\t' && *c != '\n' && *c != '\r')
-      *c = '?';
 }
 
 static void
@@ -138,21 +139,21 @@ append_escaped (GString *text, const gchar *value, glong most)
 {
   const glong length = g_utf8_strlen (value, -1);
   g_autofree gchar *head = g_utf8_substring (value, 0, MIN (length, most));
-  replace_controls (head);
   g_autofree gchar *escaped = g_markup_escape_text (head, -1);
 
   g_string_append_printf (text, "%s%s", escaped, length > most ? "…" : "");
 }
 
-/* x is the middle of it, or where it begins. What follows is its content. */
+/* Begins a text element; its content and "</text>" follow. x is where the text
+ * begins, or its middle if an attribute says so. */
 static void
 open_text (GString *text, gdouble x, gdouble y, gint size, const gchar *colour,
     const gchar *attributes)
 {
   g_string_append (text, "<text x=\"");
-  gst_pp_timeline_append_number (text, x, 1);
+  append_decimal (text, x, 1);
   g_string_append (text, "\" y=\"");
-  gst_pp_timeline_append_number (text, y, 1);
+  append_decimal (text, y, 1);
   g_string_append_printf (
       text, "\" font-size=\"%d\" fill=\"%s\"%s>", size, colour, attributes);
 }
@@ -162,13 +163,13 @@ append_box (GString *text, gdouble x, gdouble y, gdouble width, gdouble height,
     const gchar *attributes)
 {
   g_string_append (text, "<rect x=\"");
-  gst_pp_timeline_append_number (text, x, 2);
+  append_decimal (text, x, 2);
   g_string_append (text, "\" y=\"");
-  gst_pp_timeline_append_number (text, y, 1);
+  append_decimal (text, y, 1);
   g_string_append (text, "\" width=\"");
-  gst_pp_timeline_append_number (text, width, 2);
+  append_decimal (text, width, 2);
   g_string_append (text, "\" height=\"");
-  gst_pp_timeline_append_number (text, height, 1);
+  append_decimal (text, height, 1);
   g_string_append_printf (text, "\" %s/>\n", attributes);
 }
 
@@ -183,7 +184,7 @@ x_of (const Stretch *stretch, gdouble time)
 static void
 append_heading (GString *text, const Stretch *stretch)
 {
-  const GstPpTimelineLabels *labels = stretch->trace->labels;
+  const GstPpTraceLabels *labels = &stretch->trace->labels;
 
   open_text (text, MARGIN, 36, 18, INK, " font-weight=\"bold\"");
   append_escaped (text, labels->element, MAX_ELEMENT);
@@ -193,7 +194,7 @@ append_heading (GString *text, const Stretch *stretch)
 
   open_text (text, MARGIN, 62, 14, INK, "");
   g_string_append (text, "<tspan font-weight=\"bold\">overlap ");
-  gst_pp_timeline_append_number (text, overlap_of (stretch), 2);
+  append_decimal (text, overlap_of (stretch), 2);
   g_string_append_printf (text,
       "</tspan> (sum of stage times / time shown) · %d %s · bottleneck: %s"
       "</text>\n",
@@ -227,10 +228,11 @@ append_legend (GString *text, const Stretch *stretch)
   }
   open_text (text, MARGIN + 180 * GST_PP_N_STAGES, 95, 14, FAINT_INK, "");
   g_string_append (
-      text, "mean times, queueing included; numbers are frames</text>\n");
+      text, "mean times with queueing; numbers are frames</text>\n");
 }
 
-/* Steps of 1, 2 or 5, and not more than MAX_TICKS of them. */
+/* The smallest of 1, 2 and 5 times a power of ten that makes at most MAX_TICKS
+ * steps. */
 static gdouble
 tick_step (gdouble length)
 {
@@ -248,7 +250,7 @@ append_axis (GString *text, const Stretch *stretch)
   const gdouble length = stretch->end - stretch->begin;
   const guint unit = unit_for (length);
   const gdouble step = tick_step (length);
-  const gint bottom = TOP + LANE_PITCH * stretch->lanes;
+  const gint bottom = TOP + LANE_STRIDE * stretch->lanes;
 
   for (gint i = 0; i * step <= length; i++) {
     const gdouble value = i * step / units[unit].microseconds;
@@ -256,8 +258,7 @@ append_axis (GString *text, const Stretch *stretch)
     append_box (
         text, x - 0.5, TOP - 6, 1, bottom - TOP + 6, "fill=\"" GRID "\"");
     open_text (text, x, bottom + 18, 13, FAINT_INK, " text-anchor=\"middle\"");
-    gst_pp_timeline_append_number (
-        text, value, step >= units[unit].microseconds ? 0 : 1);
+    append_decimal (text, value, step >= units[unit].microseconds ? 0 : 1);
     g_string_append (text, "</text>\n");
   }
   open_text (text, (LEFT + RIGHT) / 2, bottom + 40, 13, INK,
@@ -265,7 +266,7 @@ append_axis (GString *text, const Stretch *stretch)
   g_string_append_printf (text, "time in %s</text>\n", units[unit].name);
 }
 
-/* The frame's number, in the widest part of what is shown of it. */
+/* Writes the frame's number into the widest stage shown, if it fits. */
 static void
 append_number (
     GString *text, const Stretch *stretch, const GstPpSpan *span, gdouble y)
@@ -291,23 +292,23 @@ append_number (
 static void
 append_span (GString *text, const Stretch *stretch, const GstPpSpan *span)
 {
-  const gdouble y = TOP + LANE_PITCH * span->stream;
+  const gdouble y = TOP + LANE_STRIDE * span->stream;
   gdouble from = LEFT;
 
   for (gint s = 0; s < GST_PP_N_STAGES; s++) {
     const gdouble begin = MAX (span->edge[s], stretch->begin);
     const gdouble end = MIN (span->edge[s + 1], stretch->end);
-    /* On the CPU there are no copies, only the moments between two events. */
+    /* On the CPU nothing is copied: these stages are empty. */
     if (end < begin || (s != GST_PP_STAGE_KERNEL && span->bytes[s] == 0))
       continue;
     const gdouble x = MAX (x_of (stretch, begin), from);
-    const gdouble to = MAX (x_of (stretch, end), x + LEAST_WIDTH);
+    const gdouble to = MAX (x_of (stretch, end), x + MIN_WIDTH);
     g_autofree gchar *fill = g_strdup_printf ("fill=\"%s\"", stages[s].colour);
     from = MIN (to, RIGHT);
     if (from > x)
       append_box (text, x, y, from - x, LANE_HEIGHT, fill);
   }
-  /* Where a frame of the same stream may have ended just before. */
+  /* The stream's frame before may have ended just here. */
   if (span->edge[0] > stretch->begin &&
       from - x_of (stretch, span->edge[0]) > MARKED_WIDTH)
     append_box (text, x_of (stretch, span->edge[0]) - 0.5, y, 1, LANE_HEIGHT,
@@ -319,7 +320,7 @@ static void
 append_lanes (GString *text, const Stretch *stretch)
 {
   for (gint lane = 0; lane < stretch->lanes; lane++) {
-    const gdouble y = TOP + LANE_PITCH * lane;
+    const gdouble y = TOP + LANE_STRIDE * lane;
     append_box (text, LEFT, y, RIGHT - LEFT, LANE_HEIGHT, "fill=\"" LANE "\"");
     open_text (text, MARGIN, y + 20, 14, INK, "");
     g_string_append_printf (text, "stream %d</text>\n", lane);
@@ -330,7 +331,7 @@ static void
 append_footer (GString *text, const Stretch *stretch)
 {
   const GstPpTrace *trace = stretch->trace;
-  const gint y = TOP + LANE_PITCH * stretch->lanes + 66;
+  const gint y = TOP + LANE_STRIDE * stretch->lanes + 66;
 
   open_text (text, MARGIN, y, 13, FAINT_INK, "");
   if (trace->length == 0) {
@@ -354,10 +355,10 @@ append_footer (GString *text, const Stretch *stretch)
 }
 
 void
-gst_pp_timeline_append_svg (GString *text, const GstPpTrace *trace)
+gst_pp_trace_append_svg (GString *text, const GstPpTrace *trace)
 {
   const Stretch stretch = choose_stretch (trace);
-  const gint height = TOP + LANE_PITCH * stretch.lanes + BELOW;
+  const gint height = TOP + LANE_STRIDE * stretch.lanes + BELOW;
 
   g_string_append_printf (text,
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

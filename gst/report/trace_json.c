@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A Chrome trace, for https://ui.perfetto.dev and chrome://tracing: one track
- * per stream and stage, times in microseconds.
+ * Chrome's trace event format: one process, one thread for each stream and
+ * stage, which viewers show as tracks; times in microseconds.
  */
 
-#include "timeline.h"
+#include "trace.h"
 
-/* The trace's only process; its tracks are threads. */
+/* The process; any number will do. */
 #define PROCESS 1
 
-static const gchar *const stage_names[GST_PP_N_STAGES] = {
+static const gchar *const stage_names[] = {
   [GST_PP_STAGE_UPLOAD] = "upload",
   [GST_PP_STAGE_KERNEL] = "kernel",
   [GST_PP_STAGE_DOWNLOAD] = "download",
 };
+G_STATIC_ASSERT (G_N_ELEMENTS (stage_names) == GST_PP_N_STAGES);
 
-/* As a JSON string, quotes included. */
+/* Appends a label as a JSON string, quotes included. */
 static void
-append_string (GString *text, const gchar *value)
+append_string (GString *text, const gchar *label)
 {
   g_string_append_c (text, '"');
-  for (const gchar *c = value != NULL ? value : ""; *c != '\0'; c++) {
+  for (const gchar *c = label; *c != '\0'; c++) {
     if (*c == '"' || *c == '\\')
-      g_string_append_printf (text, "\\%c", *c);
-    else if ((guchar) *c < 0x20)
-      g_string_append_printf (text, "\\u%04x", (guint) *c);
-    else
-      g_string_append_c (text, *c);
+      g_string_append_c (text, '\\');
+    g_string_append_c (text, *c);
   }
   g_string_append_c (text, '"');
 }
 
-/* A whole number of nanoseconds, so that what ends where the next begins does
- * so in the file. */
+/* Times are whole nanoseconds, so that a stage ends exactly where the next one
+ * begins. */
 static void
 append_microseconds (GString *text, gint64 nanoseconds)
 {
@@ -52,7 +50,7 @@ append_names (GString *text, const GstPpTrace *trace)
   g_string_append_printf (text,
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"args\":{\"name\":",
       PROCESS);
-  append_string (text, trace->labels->element);
+  append_string (text, trace->labels.element);
   g_string_append (text, "}}");
   for (gint stream = 0; stream < trace->streams; stream++) {
     for (gint s = 0; s < GST_PP_N_STAGES; s++) {
@@ -92,15 +90,15 @@ append_span (GString *text, const GstPpSpan *span)
 }
 
 void
-gst_pp_timeline_append_json (GString *text, const GstPpTrace *trace)
+gst_pp_trace_append_json (GString *text, const GstPpTrace *trace)
 {
   g_string_append (text, "{\"displayTimeUnit\":\"ns\",\n\"otherData\":{");
   g_string_append (text, "\"element\":");
-  append_string (text, trace->labels->element);
+  append_string (text, trace->labels.element);
   g_string_append (text, ",\"device\":");
-  append_string (text, trace->labels->device);
+  append_string (text, trace->labels.device);
   g_string_append (text, ",\"bottleneck\":");
-  append_string (text, trace->labels->bottleneck);
+  append_string (text, trace->labels.bottleneck);
   g_string_append_printf (text,
       ",\"frames\":%" G_GUINT64_FORMAT
       ",\"recorded\":%u},\n\"traceEvents\":[\n",

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * The pool that tensors come from.
+ */
+#ifndef GST_PP_TENSOR_POOL_H
+#define GST_PP_TENSOR_POOL_H
+
+#include <gst/gst.h>
+
+#include "kernels/preproc.h"
+
+G_BEGIN_DECLS
+
+#define GST_TYPE_PP_TENSOR_POOL (gst_pp_tensor_pool_get_type ())
+G_DECLARE_FINAL_TYPE (
+    GstPpTensorPool, gst_pp_tensor_pool, GST, PP_TENSOR_POOL, GstBufferPool)
+
+/* Buffers with one memory of exactly the configured size, in arena. A buffer
+ * leaves the pool only after the job of its last use has ended, and comes back
+ * only if nobody else holds its memory. */
+GstBufferPool *gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend);
+/* Why the pool last refused a configuration or failed to make a buffer. */
+void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
+
+/* Whether buffer is one for a tensor of exactly size bytes. It cannot after somebody
+ * reconfigured the pool, which every holder of a tensor can reach. *reason says
+ * so; free it. */
+gboolean gst_pp_tensor_pool_check_buffer (
+    GstBuffer *buffer, gsize size, gchar **reason);
+
+G_END_DECLS
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+#include "converter.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "buffers/host_memory.h"
+#include "buffers/meta.h"
+#include "buffers/tensor_pool.h"
+#include "caps/inputformat.h"
+#include "caps/tensorcaps.h"
+#include "cudapreproc.h"
+#include "debug.h"
+
+/* More than are ever under way. */
+#define MAX_FRAMES 64
+
+/* Besides those of the settings. */
+enum {
+  PROP_STATS = 1000,
+  PROP_DEVICE_NAME
+};
+
+/* GObject */
+
+void
+gst_pp_converter_install_properties (GObjectClass *klass)
+{
+  gst_pp_settings_install (klass);
+  /**
+   * GstCudaPreproc:stats:
+   *
+   * What the frames took since the element went from READY to PAUSED; the fields
+   * are listed in report/stats.h. A tensor may be there a moment before it counts;
+   * at EOS all do.
+   */
+  g_object_class_install_property (klass, PROP_STATS,
+      g_param_spec_boxed ("stats", "stats",
+          "Frames, bytes, overlap, bottleneck and times in microseconds",
+          GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+
+  g_object_class_install_property (klass, PROP_DEVICE_NAME,
+      g_param_spec_string ("device-name", "device-name",
+          "Where frames are converted; unset before READY", NULL,
+          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
+}
+
+void
+gst_pp_converter_init (GstPpConverter *self, GstElement *element,
+    GstPpAllocatorFailed allocation_failed)
+{
+  memset (self, 0, sizeof *self);
+  self->element = element;
+  self->allocation_failed = allocation_failed;
+  gst_pp_live_settings_init (&self->settings, element);
+  gst_pp_error_gate_init (&self->errors);
+  self->monitor = gst_pp_monitor_new (element);
+  gst_pp_negotiated_init (&self->negotiated);
+  self->spare_frames = gst_atomic_queue_new (MAX_FRAMES);
+}
+
+void
+gst_pp_converter_clear (GstPpConverter *self)
+{
+  gst_pp_frame_free_spare (self->spare_frames);
+  gst_pp_negotiated_clear (&self->negotiated);
+  gst_pp_monitor_free (self->monitor);
+  gst_pp_error_gate_clear (&self->errors);
+  gst_pp_live_settings_clear (&self->settings);
+  g_free (self->device_name);
+}
+
+void
+gst_pp_converter_set_property (
+    GstPpConverter *self, guint id, const GValue *value, GParamSpec *pspec)
+{
+  gst_pp_live_settings_set_property (&self->settings, id, value, pspec);
+}
+
+void
+gst_pp_converter_get_property (GstPpConverter *self, guint id, GValue *value)
+{
+  if (id == PROP_STATS) {
+    g_value_take_boxed (value, gst_pp_monitor_get_stats (self->monitor));
+  } else if (id == PROP_DEVICE_NAME) {
+    GST_OBJECT_LOCK (self->element);
+    g_value_set_string (value, self->device_name);
+    GST_OBJECT_UNLOCK (self->element);
+  } else {
+    gst_pp_live_settings_get_property (&self->settings, id, value);
+  }
+}
+
+/* errors */
+
+/* Restarting recovers a device that failed, but on CUDA not one that another
+ * process opened. */
+void
+gst_pp_converter_post (
+    GstPpConverter *self, GstPpFault fault, const gchar *text)
+{
+  if (fault == GST_PP_FAULT_DEVICE && self->opened_process != getpid ())
+    fault = GST_PP_FAULT_FORK;
+  gst_pp_error_gate_post (&self->errors, self->element, fault, text);
+}
+
+void
+gst_pp_converter_post_reason (
+    GstPpConverter *self, GstPpFault fault, gchar *reason)
+{
+  gst_pp_converter_post (self, fault, reason);
+  g_free (reason);
+}
+
+void
+gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error)
+{
+  gst_pp_converter_post (
+      self, gst_pp_fault_from_status (error->status), error->text);
+}
+
+/* the device: opened in READY */
+
+void
+gst_pp_converter_close (GstPpConverter *self)
+{
+  gst_clear_object (&self->allocator);
+  pp_device_close (&self->device);
+  GST_OBJECT_LOCK (self->element);
+  g_clear_pointer (&self->device_name, g_free);
+  GST_OBJECT_UNLOCK (self->element);
+}
+
+static gboolean
+open_device (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
+{
+  pp_error error;
+
+  self->opened = *constraints;
+  self->opened_process = getpid ();
+  self->device = gst_pp_device_open (self->element, constraints, &error);
+  if (self->device == NULL) {
+    gst_pp_converter_post_error (self, &error);
+    return FALSE;
+  }
+  self->allocator = gst_pp_allocator_new (pp_device_arena (self->device),
+      pp_device_backend (self->device), self->element, self->allocation_failed);
+  GST_OBJECT_LOCK (self->element);
+  self->device_name = g_strdup (pp_device_name (self->device));
+  GST_OBJECT_UNLOCK (self->element);
+  gst_pp_monitor_reset (self->monitor, self->device);
+  GST_INFO_OBJECT (self->element, "%s, %d streams",
+      pp_device_name (self->device), pp_device_streams (self->device));
+  return TRUE;
+}
+
+/* Whether the device is what the settings ask for, and works. */
+static gboolean
+is_device_good (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
+{
+  const pp_device_options *options = &constraints->options;
+
+  return self->device != NULL && self->opened.backend == constraints->backend &&
+      self->opened.index == constraints->index &&
+      self->opened.options.streams == options->streams &&
+      self->opened.options.staging_threads == options->staging_threads &&
+      pp_device_error (self->device, NULL) == PP_OK;
+}
+
+gboolean
+gst_pp_converter_open (GstPpConverter *self, gboolean run)
+{
+  gchar *reason = NULL;
+
+  gst_pp_error_gate_open (&self->errors);
+  if (!gst_pp_live_settings_start (&self->settings, run, &reason)) {
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+    return FALSE;
+  }
+
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
+  if (is_device_good (self, &constraints))
+    return TRUE;
+  gst_pp_converter_close (self);
+  if (open_device (self, &constraints))
+    return TRUE;
+  gst_pp_live_settings_stop (&self->settings);
+  return FALSE;
+}
+
+void
+gst_pp_converter_stop_running (GstPpConverter *self)
+{
+  gst_pp_live_settings_stop (&self->settings);
+}
+
+/* runs */
+
+/* Also says whether the file can be made, before there is anything to write. */
+static gboolean
+start_timeline (GstPpConverter *self)
+{
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  g_autofree gchar *path = gst_pp_live_settings_timeline (&self->settings);
+  pp_device_time_all (self->device, path != NULL);
+  if (path == NULL ||
+      gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
+    return TRUE;
+  gst_pp_converter_post_reason (self, fault, reason);
+  return FALSE;
+}
+
+static void
+write_timeline (GstPpConverter *self)
+{
+  gchar *reason = NULL;
+
+  if (!gst_pp_monitor_write_timeline (
+          self->monitor, pp_device_name (self->device), &reason))
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_FILE, reason);
+}
+
+gboolean
+gst_pp_converter_start (GstPpConverter *self)
+{
+  if (self->device == NULL) /* somebody activated the pads below READY */
+    return FALSE;
+  self->warned = FALSE;
+  gst_pp_negotiated_forget_warnings (&self->negotiated);
+  gst_pp_monitor_reset (self->monitor, self->device);
+  if (!gst_pp_meta_is_registered ())
+    GST_ELEMENT_WARNING (self->element, CORE, FAILED,
+        ("Tensors go without " GST_CUDA_PREPROC_META_NAME
+         ": another plugin has registered a meta of that name"),
+        ("That meta is no GstCustomMeta."));
+  return start_timeline (self);
+}
+
+gboolean
+gst_pp_converter_end_stream (GstPpConverter *self)
+{
+  pp_error error;
+
+  if (pp_device_drain (self->device, &error) != PP_OK)
+    gst_pp_converter_post_error (self, &error);
+  if (gst_pp_error_gate_has_posted (&self->errors))
+    return FALSE;
+  write_timeline (self);
+  return TRUE;
+}
+
+void
+gst_pp_converter_stop (GstPpConverter *self)
+{
+  gst_pp_negotiated_forget_plans (&self->negotiated);
+  write_timeline (self);
+}
+
+/* caps */
+
+GstCaps *
+gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
+{
+  const GstPpTensorConstraints constraints =
+      gst_pp_live_settings_tensor_constraints (&self->settings);
+  gchar *reason = NULL;
+  GstCaps *fixed =
+      gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
+
+  if (fixed != NULL)
+    return fixed;
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION,
+      g_strdup_printf ("Downstream wants %s", reason));
+  g_free (reason);
+  return gst_caps_new_empty ();
+}
+
+static void
+set_stats_interval (GstPpConverter *self)
+{
+  gst_pp_monitor_set_interval (self->monitor,
+      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+}
+
+/* What is to be converted into what. */
+static gboolean
+read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+{
+  GstPpNegotiated *negotiated = &self->negotiated;
+  gchar *reason = NULL;
+
+  gst_pp_negotiated_forget_plans (negotiated);
+  gst_pp_live_settings_resolve (
+      &self->settings, &negotiated->settings, &self->settings_serial);
+  if (!gst_pp_video_info_from_caps (&negotiated->info, video)) {
+    g_autofree gchar *text = gst_caps_to_string (video);
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_VIDEO,
+        g_strdup_printf (
+            "Caps cannot be read as frames of video/x-raw: %s", text));
+    return FALSE;
+  }
+  gst_pp_video_info_override_colorimetry (
+      &negotiated->info, video, negotiated->settings.colorimetry);
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (&negotiated->settings);
+  if (!gst_pp_tensor_from_caps (
+          tensor, &constraints, &negotiated->tensor, &reason)) {
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION, reason);
+    return FALSE;
+  }
+  if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,
+          &negotiated->tensor, &negotiated->settings, &self->settings_serial,
+          &reason)) {
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+    return FALSE;
+  }
+  set_stats_interval (self);
+  return TRUE;
+}
+
+gboolean
+gst_pp_converter_set_caps (
+    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+{
+  GstPpNegotiated *negotiated = &self->negotiated;
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  if (!read_caps (self, video, tensor))
+    return FALSE;
+  if (!gst_pp_negotiated_reserve (negotiated, self->device, &fault, &reason)) {
+    gst_pp_converter_post_reason (self, fault, reason);
+    return FALSE;
+  }
+  if (pp_device_streams_in_use (self->device) <
+      pp_device_streams (self->device))
+    GST_WARNING_OBJECT (self->element,
+        "There is device memory for %d of %d streams",
+        pp_device_streams_in_use (self->device),
+        pp_device_streams (self->device));
+  self->warned = self->warned ||
+      gst_pp_settings_warn (
+          self->element, &negotiated->settings, &negotiated->tensor);
+  return TRUE;
+}
+
+/* a frame's way: map, describe, submit, on_done */
+
+GstPpFrame *
+gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
+{
+  GstPpNegotiated *negotiated = &self->negotiated;
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  const GstPpDifference difference = gst_pp_live_settings_refresh (
+      &self->settings, &negotiated->settings, &self->settings_serial);
+  if (difference == GST_PP_OTHER_PLANS)
+    gst_pp_negotiated_forget_plans (negotiated);
+  if (difference != GST_PP_SAME)
+    set_stats_interval (self);
+  GstPpFrame *frame = gst_pp_frame_new (
+      self->spare_frames, negotiated, input, plan, &fault, &reason);
+  gst_pp_negotiated_warn_crop (negotiated, self->element);
+  if (frame == NULL)
+    gst_pp_converter_post_reason (self, fault, reason);
+  return frame;
+}
+
+gboolean
+gst_pp_converter_describe (GstPpConverter *self, const GstPpFrame *frame,
+    const pp_plan *plan, GstBuffer *output)
+{
+  GstBuffer *input = frame->input.buffer;
+  GstPpPicture picture = {
+    .width = self->negotiated.tensor.width,
+    .height = self->negotiated.tensor.height,
+    .pts = GST_BUFFER_PTS (input),
+    .duration = GST_BUFFER_DURATION (input),
+    .offset = GST_BUFFER_OFFSET (input),
+  };
+  gchar *reason = NULL;
+
+  if (!gst_pp_tensor_pool_check_buffer (
+          output, pp_plan_tensor_size (plan), &reason)) {
+    gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
+    return FALSE;
+  }
+  pp_plan_get_geometry (plan, &picture.geometry);
+  gst_pp_meta_set (output, &picture);
+  return TRUE;
+}
+
+/* On a thread of the device. */
+static void
+on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
+    const pp_error *error)
+{
+  GstPpConverter *self = owner;
+
+  if (error != NULL)
+    gst_pp_converter_post_error (self, error);
+  else
+    gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
+}
+
+gboolean
+gst_pp_converter_submit (
+    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output)
+{
+  pp_error error;
+
+  if (gst_pp_frame_submit (
+          frame, self->device, plan, output, on_done, self, &error))
+    return TRUE;
+  gst_pp_converter_post_error (self, &error);
+  return FALSE;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * What any element of the plugin has, whatever its base class: properties, the
+ * device, what was negotiated, errors and statistics; and the way of one frame
+ * between its buffer and its tensor's.
+ */
+#ifndef GST_PP_CONVERTER_H
+#define GST_PP_CONVERTER_H
+
+#include <gst/gst.h>
+#include <sys/types.h>
+
+#include "buffers/frame.h"
+#include "buffers/host_memory.h"
+#include "buffers/negotiated.h"
+#include "device.h"
+#include "report/error.h"
+#include "report/monitor.h"
+#include "settings/livesettings.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  GstElement *element; /* whose it is; not a reference */
+  GstPpAllocatorFailed allocation_failed;
+
+  /* Any thread. */
+  GstPpLiveSettings settings;
+  GstPpErrorGate errors;
+  GstPpMonitor *monitor;
+  gchar *device_name; /* owned; under the element's object lock */
+
+  /* From NULL->READY to READY->NULL. */
+  pp_device *device;
+  GstAllocator *allocator;       /* of frames, for upstream */
+  GstPpDeviceConstraints opened; /* what the device was opened with */
+  pid_t opened_process;          /* the one that opened it */
+
+  /* The streaming thread's. */
+  GstPpNegotiated negotiated;
+  guint settings_serial;        /* of the settings in it */
+  GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones; any thread */
+  gboolean warned; /* of settings that lose something, since the start */
+} GstPpConverter;
+
+/* GObject: in class_init, init, finalize and the methods of these names.
+ * allocation_failed is called with element, see gst_pp_allocator_new. */
+void gst_pp_converter_install_properties (GObjectClass *klass);
+void gst_pp_converter_init (GstPpConverter *self, GstElement *element,
+    GstPpAllocatorFailed allocation_failed);
+void gst_pp_converter_clear (GstPpConverter *self);
+void gst_pp_converter_set_property (
+    GstPpConverter *self, guint id, const GValue *value, GParamSpec *pspec);
+void gst_pp_converter_get_property (
+    GstPpConverter *self, guint id, GValue *value);
+
+/* Post an error, if it is the first since the start. Any thread. post_reason takes
+ * reason. */
+void gst_pp_converter_post (
+    GstPpConverter *self, GstPpFault fault, const gchar *text);
+void gst_pp_converter_post_reason (
+    GstPpConverter *self, GstPpFault fault, gchar *reason);
+void gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error);
+
+/* Before the pads open, in NULL->READY and, with run, READY->PAUSED: judges the
+ * settings, and opens the device unless the one that is there will do. Data may
+ * come before start. FALSE after posting why. */
+gboolean gst_pp_converter_open (GstPpConverter *self, gboolean run);
+/* After PAUSED->READY, and READY->PAUSED where it failed: settings are stored and
+ * not judged again. */
+void gst_pp_converter_stop_running (GstPpConverter *self);
+void gst_pp_converter_close (GstPpConverter *self);
+/* Begins and ends a run of frames. start is FALSE after posting why. */
+gboolean gst_pp_converter_start (GstPpConverter *self);
+void gst_pp_converter_stop (GstPpConverter *self);
+
+/* Fixates tensor caps for frames with the caps video. Empty caps after posting
+ * why there are none. */
+GstCaps *gst_pp_converter_fixate (
+    GstPpConverter *self, GstCaps *tensors, GstCaps *video);
+/* Negotiates: all that frames will need is there afterwards. FALSE after posting
+ * why not. */
+gboolean gst_pp_converter_set_caps (
+    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor);
+
+/* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
+ * Changed settings count from here on. NULL after posting why. */
+GstPpFrame *gst_pp_converter_map (
+    GstPpConverter *self, GstBuffer *input, pp_plan **plan);
+/* Gives output, which is frame's, its meta. FALSE after posting why frame cannot
+ * be converted into it. */
+gboolean gst_pp_converter_describe (GstPpConverter *self,
+    const GstPpFrame *frame, const pp_plan *plan, GstBuffer *output);
+/* Queues the job. Takes frame. FALSE after posting why. */
+gboolean gst_pp_converter_submit (
+    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output);
+
+/* Waits for all jobs, at the end of the stream. Whether it ended well. */
+gboolean gst_pp_converter_end_stream (GstPpConverter *self);
+
+G_END_DECLS
+
+#endif
