@@ -363,7 +363,7 @@ class DeviceArray:
 
     provider: has the address as `pointer`, and keeps what lies there as long as
     it lives itself; the array holds it. shape: of the array, C order; typestr:
-    NumPy's, as "<f4". Whoever reads needs not synchronise first.
+    NumPy's, as "<f4". A reader need not synchronise first.
     """
 
     def __init__(self, provider: Any, shape: Tuple[int, ...],
