@@ -414,12 +414,25 @@ replace (input *in, GstBuffer *tensor, GstMemory *memory)
     GST_BUFFER_FLAG_UNSET (tensor, GST_BUFFER_FLAG_TAG_MEMORY);
 }
 
+/* The memory of a tensor that is kept, or of this one. */
+static GstMemory *
+any_memory (Bench *bench, GstBuffer *tensor)
+{
+  GstBuffer *kept = bench->kept[take_index (bench->in, MAX_KEPT)];
+  GstMemory *memory = kept != NULL && gst_buffer_n_memory (kept) > 0
+      ? gst_buffer_peek_memory (kept, 0)
+      : NULL;
+
+  return memory != NULL && !GST_MEMORY_IS_NO_SHARE (memory)
+      ? memory
+      : gst_buffer_peek_memory (tensor, 0);
+}
+
 static void
 misuse (Bench *bench, GstBuffer *tensor)
 {
   input *in = bench->in;
   GstMemory *memory = gst_buffer_peek_memory (tensor, 0);
-  GstBuffer *other = bench->kept[0] != NULL ? bench->kept[0] : tensor;
   gsize size;
 
   switch (take_index (in, 8)) {
@@ -439,11 +452,11 @@ misuse (Bench *bench, GstBuffer *tensor)
       replace (in, tensor, new_memory (bench, take_word (in) % 512));
       break;
     case 4:
-      replace (in, tensor,
-          gst_memory_share (gst_buffer_peek_memory (other, 0), 0, -1));
+      replace (
+          in, tensor, gst_memory_share (any_memory (bench, tensor), 0, -1));
       break;
     case 5:
-      replace (in, tensor, gst_buffer_get_memory (other, 0));
+      replace (in, tensor, gst_memory_ref (any_memory (bench, tensor)));
       break;
     case 6:
       gst_buffer_append_memory (tensor, new_memory (bench, 8));
