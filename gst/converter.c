@@ -206,6 +206,7 @@ start_timeline (GstPpConverter *self)
   gchar *reason = NULL;
 
   g_autofree gchar *path = gst_pp_live_settings_timeline (&self->settings);
+  pp_device_time_all (self->device, path != NULL);
   if (path == NULL ||
       gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
     return TRUE;

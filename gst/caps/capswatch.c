@@ -2,7 +2,7 @@
 
 #include "capswatch.h"
 
-/* A range is short enough to be told, a list of formats is not. */
+/* Names the range that is allowed; a list of formats would be too long. */
 static gchar *
 say_field (const gchar *name, const GValue *value, const GValue *possible)
 {
@@ -46,7 +46,7 @@ typedef struct {
   GstPpErrorGate *errors;
 } Watch;
 
-/* Not called while the pad is flushing. */
+/* GStreamer does not call probes for events while the pad is flushing. */
 static GstPadProbeReturn
 on_event (GstPad *pad, GstPadProbeInfo *info, gpointer user)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Says why caps are refused that the element is never asked about.
+ * Reports caps that GStreamer refuses before the element sees them.
  */
 #ifndef GST_PP_CAPS_WATCH_H
 #define GST_PP_CAPS_WATCH_H
@@ -11,14 +11,14 @@
 
 G_BEGIN_DECLS
 
-/* From now on posts an error for caps that come to element's pad and have nothing
- * in common with its template: GStreamer refuses them without a word before the
- * element sees them. Once, for as long as both live. */
+/* From now on, posts an error when caps arrive at element's pad that its template
+ * does not allow: GStreamer refuses them without a message. Call it once for a
+ * pad. errors must live as long as the pad. */
 void gst_pp_caps_watch_add (
     GstPad *pad, GstElement *element, GstPpErrorGate *errors);
 
-/* Fixed caps that template does not let through: what of them is not possible,
- * with its value; free it. NULL: they have something in common. */
+/* Which field of these fixed caps template does not allow, with its value; free
+ * it. NULL: template allows them. */
 gchar *gst_pp_caps_watch_reason (const GstCaps *caps, const GstCaps *template);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 #include "gst/settings/enums.h"
 #include "gst/settings/presets.h"
 
-/* NNStreamer's limit of dimensions a tensor. */
+/* The most dimensions that NNStreamer gives a tensor. */
 #define MAX_RANK 16
 
 /* Where width, height and channels are in the dimensions, innermost first. */
@@ -44,8 +44,8 @@ is_any_framerate (const GValue *value)
       gst_value_get_fraction_denominator (max) == full[3];
 }
 
-/* Video caps need no framerate, tensor caps do: one that says nothing (any, or
- * 0/1 for none) must not be asked of the video. */
+/* Tensor caps always have a framerate, video caps need not: any framerate, and 0/1,
+ * which means none, must not be required of the video. */
 static gboolean
 is_open_framerate (const GValue *value)
 {
@@ -54,8 +54,8 @@ is_open_framerate (const GValue *value)
           gst_value_get_fraction_numerator (value) == 0);
 }
 
-/* What caps has of the other's framerate. One that is none, text for one, is as
- * if it were not there: so does GstVideoInfo take it. */
+/* Gives caps the part of the other caps' framerate that it allows. A value that is
+ * no framerate, such as text, is ignored, as GstVideoInfo ignores it. */
 static void
 keep_framerate (GstCaps *caps, const GValue *framerate)
 {
@@ -135,7 +135,7 @@ say_channels (const GstPpTensorConstraints *constraints)
   return gst_pp_preset_blame (constraints->preset, text);
 }
 
-/* Of what constraints asks for; 0: any number. */
+/* The channels that constraints require; 0: any number. */
 static gint
 count_channels (const GstPpTensorConstraints *constraints)
 {
@@ -144,8 +144,8 @@ count_channels (const GstPpTensorConstraints *constraints)
       : 0;
 }
 
-/* One reading of the dimensions; FALSE and *reason when it is none or
- * contradicts constraints. */
+/* Reads the dimensions as one layout. FALSE and *reason if that gives no tensor of
+ * ours or contradicts constraints. */
 static gboolean
 read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
@@ -185,8 +185,8 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   return TRUE;
 }
 
-/* What whoever wrote the dimensions meant, if nothing is possible: the layout that
- * gives a possible number of channels, else the smaller one. */
+/* The layout that dimensions which are refused probably have, for the error: the
+ * one with 1 or 3 channels, else the one with fewer channels. */
 static pp_layout
 guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
 {
@@ -201,7 +201,7 @@ guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
   return guess;
 }
 
-/* NULL: the dimensions are those of one tensor. */
+/* The error for a batch; NULL: the dimensions are those of one picture. */
 static gchar *
 say_batch (const gint64 dimensions[MAX_RANK], pp_layout layout)
 {
@@ -273,7 +273,8 @@ typedef gboolean (*ReadFunc) (const gchar *text,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     gchar **reason);
 
-/* The first value of a field, a string or a list of strings, that agrees. */
+/* Reads the values of a field, a string or a list of strings, until one is good,
+ * and returns that one. NULL and *reason for the first value if none is. */
 static const gchar *
 read_field (const GValue *value, const gchar *name, ReadFunc read,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
@@ -300,8 +301,8 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
   return NULL;
 }
 
-/* Reads structure where it says something and fills *tensor where it does not;
- * *dimensions is its spelling, or NULL. */
+/* Replaces in *tensor what structure says. *dimensions is its text for the shape,
+ * NULL if it has none. */
 static gboolean
 read_structure (const GstStructure *structure,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
@@ -352,9 +353,9 @@ spell_dimensions (const GstPpTensor *tensor)
       "%d:%d:%d:1", dimensions[0], dimensions[1], dimensions[2]);
 }
 
-/* The candidate with what it leaves open filled in; spelling: its own of the
- * dimensions, or NULL. NULL where a field of others cannot be fixed: an empty
- * list has no value to take. */
+/* Candidate i with all fields fixed to tensor. spelling is its own text for the
+ * dimensions, or NULL. Returns NULL if a field that is not ours cannot be fixed,
+ * such as an empty list. */
 static GstCaps *
 fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
     const gchar *spelling, const GstStructure *video)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Caps in <-> caps out, as pure functions.
+ * Negotiation as pure functions: caps of one pad to caps of the other.
  *
  * Tensor caps are NNStreamer's: other/tensors, format=static, num_tensors=1,
  * types and dimensions as strings, dimensions innermost first: W:H:C:1 for nchw,
@@ -28,30 +28,31 @@ typedef struct {
   pp_type type;
 } GstPpTensor;
 
-/* What the user, or of channels the preset, set. */
+/* What properties require of a tensor. */
 typedef struct {
   gint width, height;          /* 0: left open */
   gint channels, layout, type; /* -1: left open, else the engine's value */
-  gint preset; /* that set channels; GST_PP_PRESET_NONE: the user did */
+  gint preset; /* that set channels; GST_PP_PRESET_NONE: the user set them */
 } GstPpTensorConstraints;
 
-/* What the other pad could have, for caps on the pad of direction: everything
- * that the templates allow and filter (or NULL) lets through, with the framerate
- * kept. Never narrowed by properties: caps with one shape would count as fixed,
- * and downstream would not be asked. */
+/* For caps of the pad of that direction, the caps that the other pad can have:
+ * its template's with the same framerate, cut by filter, which may be NULL.
+ * Properties do not narrow them: caps with one shape would count as fixed, and
+ * the base class would not ask downstream. */
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
     GstPadDirection direction, const GstCaps *other_template, GstCaps *filter);
 
-/* Chooses the first structure of candidates that agrees with constraints, and fills
- * what it leaves open: with constraints, else with the size of the video in sink_caps.
- * Returns fixed caps, or NULL and *reason that names both sides of the
- * contradiction; free it. */
+/* Chooses the first structure of candidates that agrees with constraints. What it
+ * leaves open is filled from constraints, else from the video's size in sink_caps,
+ * else with defaults: nchw, float32, 3 channels. Returns fixed caps, or NULL and
+ * *reason (free it), which names both sides of the contradiction. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason);
 
-/* Reads fixed tensor caps. A shape that reads both ways is read as constraints says,
- * else as nchw. FALSE and *reason (free it) when it contradicts constraints. */
+/* Reads fixed tensor caps. A shape that can be read as nchw and as nhwc is read as
+ * constraints->layout, else as nchw. FALSE and *reason (free it) if it contradicts
+ * constraints. */
 gboolean gst_pp_tensor_from_caps (const GstCaps *caps,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     gchar **reason);

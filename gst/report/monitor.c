@@ -98,16 +98,19 @@ static void
 log_frame (GstElement *element, const pp_job_info *info, GstClockTime latency)
 {
   const pp_times *times = &info->times;
+  gchar stages[100] = "stages not timed";
 
+  if (info->timed)
+    g_snprintf (stages, sizeof stages,
+        "upload %.1f us, kernel %.1f us, download %.1f us",
+        times->uploaded - times->start, times->computed - times->uploaded,
+        times->done - times->computed);
   GST_DEBUG_OBJECT (element,
       "frame %" G_GUINT64_FORMAT
-      " is done, %.1f us after it was submitted: upload %.1f us, kernel %.1f "
-      "us, download %.1f us on stream %d; bytes up %" G_GSIZE_FORMAT
-      ", down %" G_GSIZE_FORMAT ", staged %" G_GSIZE_FORMAT,
-      info->sequence, (gdouble) latency / (gdouble) GST_USECOND,
-      times->uploaded - times->start, times->computed - times->uploaded,
-      times->done - times->computed, info->stream, info->bytes_up,
-      info->bytes_down, info->bytes_staged);
+      " is done, %.1f us after it was submitted: %s, on stream %d; bytes up "
+      "%" G_GSIZE_FORMAT ", down %" G_GSIZE_FORMAT ", staged %" G_GSIZE_FORMAT,
+      info->sequence, (gdouble) latency / (gdouble) GST_USECOND, stages,
+      info->stream, info->bytes_up, info->bytes_down, info->bytes_staged);
 }
 
 void
@@ -115,15 +118,13 @@ gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
     GstClockTime submitted, const GstPpSpent *spent)
 {
   const GstClockTime ended = gst_util_get_timestamp ();
-  /* The engine measures the stages of every job. */
-  const gboolean timed = TRUE;
-
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  gst_pp_stats_add (&monitor->stats, info, timed, spent, submitted, ended);
+  gst_pp_stats_add (
+      &monitor->stats, info, info->timed, spent, submitted, ended);
   const gboolean decided_now =
       info->streams_decided && !monitor->streams_decided;
   monitor->streams_decided = info->streams_decided;
-  if (monitor->timeline != NULL && timed)
+  if (monitor->timeline != NULL && info->timed)
     gst_pp_timeline_add (monitor->timeline, info);
   g_autofree GstPpStats *interval = end_interval (monitor);
   g_rec_mutex_unlock (mutex);

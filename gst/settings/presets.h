@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What models were trained with, as settings.
+ * Presets: the preprocessing that families of models were trained with.
  */
 #ifndef GST_PP_PRESETS_H
 #define GST_PP_PRESETS_H
@@ -12,8 +12,8 @@ G_BEGIN_DECLS
 /* The first preset; it sets nothing. */
 #define GST_PP_PRESET_NONE 0
 
-/* The values of the preset property, whose descriptions are the settings. Static.
- */
+/* The values of the preset property, ending with a row of zeros. Their names list
+ * the settings. Static. */
 const GEnumValue *gst_pp_preset_values (void);
 
 /* Calls set for each setting of the preset, by property name and by value as on
@@ -22,8 +22,8 @@ void gst_pp_preset_foreach (gint preset,
     void (*set) (gpointer data, const gchar *name, const gchar *value),
     gpointer data);
 
-/* An error's text with the preset named, if it is one, so that nobody looks for
- * a setting that the preset made; free it. */
+/* Adds to an error's text that the preset made the setting, so that nobody looks
+ * for it elsewhere; free it. With GST_PP_PRESET_NONE it is a copy. */
 gchar *gst_pp_preset_blame (gint preset, const gchar *text);
 
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Settings -> what the engine is asked for.
+ * Turns resolved settings into what the engine takes: device options, tensor
+ * constraints, spec, plan.
  */
 
 #include "settings.h"
@@ -37,7 +38,7 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
   return constraints;
 }
 
-/* One number for all channels, or one a channel. */
+/* Fills value from a list of one number, or one per channel. */
 static gboolean
 spread (const gchar *name, const GstPpList *list, gint n_channels,
     gdouble value[PP_MAX_CHANNELS], gchar **reason)
@@ -144,7 +145,7 @@ gst_pp_settings_make_plan (const GstPpSettings *settings,
   return NULL;
 }
 
-/* What a channel's black and white become, before they are clamped to bytes. */
+/* The integers of a channel's black and white before they are clamped. */
 static void
 quantize_ends (const pp_spec *spec, gint c, gdouble ends[2])
 {

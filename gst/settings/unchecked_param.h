@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Numbers whose range is shown, by gst-inspect-1.0 and to bindings, and not
- * enforced: GLib only warns of a value outside of it and keeps the old one, or
- * takes the nearest. The object gets it as it is and can refuse it with an error.
+ * Number properties that show a range, in gst-inspect-1.0 and to bindings, but do
+ * not enforce it. GLib would clamp a value outside of the range, or only warn. Here
+ * the object gets the value and can refuse it with an error.
  */
 #ifndef GST_PP_UNCHECKED_PARAM_H
 #define GST_PP_UNCHECKED_PARAM_H
@@ -11,8 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* As g_param_spec_int and g_param_spec_double, which they are otherwise; static
- * strings. */
+/* As g_param_spec_int and g_param_spec_double. name and blurb must be static. */
 GParamSpec *gst_pp_unchecked_param_int (const gchar *name, const gchar *blurb,
     gint min, gint max, gint standard, GParamFlags flags);
 GParamSpec *gst_pp_unchecked_param_double (const gchar *name,

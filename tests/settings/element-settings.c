@@ -213,45 +213,6 @@ GST_START_TEST (test_presets_are_settings) {
 }
 GST_END_TEST
 
-/* Tables of enumerations have each value and each word once; caps have the types'
- * words. */
-GST_START_TEST (test_enumerations) {
-  static const struct {
-    const GEnumValue *values;
-    gint first, count;
-  } tables[] = {
-    { gst_pp_backends, GST_PP_AUTO, PP_N_BACKENDS },
-    { gst_pp_layouts, GST_PP_AUTO, PP_N_LAYOUTS },
-    { gst_pp_types, GST_PP_AUTO, PP_N_TYPES },
-    { gst_pp_channels, GST_PP_AUTO, PP_N_CHANNEL_ORDERS },
-    { gst_pp_fits, 0, PP_N_FITS },
-    { gst_pp_aligns, 0, PP_N_ALIGNS },
-    { gst_pp_methods, 0, PP_N_METHODS },
-    { gst_pp_denoises, 0, PP_N_DENOISES },
-  };
-  GstCaps *template = gst_caps_from_string (GST_PP_TENSOR_CAPS);
-  const GValue *types =
-      gst_structure_get_value (gst_caps_get_structure (template, 0), "types");
-
-  for (guint t = 0; t < G_N_ELEMENTS (tables); t++)
-    for (gint i = tables[t].first; i < tables[t].count; i++) {
-      const gchar *nick = gst_pp_enum_nick (tables[t].values, i);
-      gint value = G_MININT;
-
-      fail_unless (nick != NULL, "table %u has no %d", t, i);
-      fail_unless (gst_pp_enum_from_nick (tables[t].values, nick, &value));
-      fail_unless_equals_int (value, i);
-    }
-  fail_unless (gst_pp_enum_nick (gst_pp_fits, PP_N_FITS) == NULL);
-  fail_unless_equals_int (gst_value_list_get_size (types), PP_N_TYPES);
-  for (guint i = 0; i < PP_N_TYPES; i++)
-    fail_unless_equals_string (
-        g_value_get_string (gst_value_list_get_value (types, i)),
-        gst_pp_enum_nick (gst_pp_types, (gint) i));
-  gst_caps_unref (template);
-}
-GST_END_TEST
-
 /* What a change means for the plans that there are. */
 GST_START_TEST (test_refresh) {
   static const struct {
@@ -501,7 +462,6 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_parse);
   tcase_add_test (tcase, test_presets_are_settings);
-  tcase_add_test (tcase, test_enumerations);
   tcase_add_test (tcase, test_refresh);
   tcase_add_test (tcase, test_crops_keep_plans);
   tcase_add_test (tcase, test_resolve_mutable);
