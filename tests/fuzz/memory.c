@@ -181,7 +181,8 @@ new_memory (Bench *bench, gsize size)
 /* What the map function of a buffer's meta does with a plane. */
 typedef struct {
   guint8 *block; /* the plane's bytes; NULL: there are none */
-  gsize size;    /* told, or 0: nothing is */
+  gboolean told; /* what is mapped; else only the address is */
+  gsize size;
   gssize offset; /* from what is told as data to the plane */
   gint stride;
   GstMemory *memory; /* told */
@@ -218,7 +219,7 @@ map_plane (GstVideoMeta *meta, guint p, GstMapInfo *info, gpointer *data,
     return FALSE;
   info->flags = flags;
   info->memory = plane->memory;
-  if (plane->size > 0) {
+  if (plane->told) {
     info->data = plane->block;
     info->size = plane->size;
   }
@@ -252,7 +253,8 @@ take_plane (Bench *bench, const GstVideoInfo *frame, guint p, Plane *plane)
 
   plane->stride = GST_VIDEO_INFO_PLANE_STRIDE (frame, p);
   plane->fails = take_byte (in) > 250;
-  if (take_bool (in)) {
+  plane->told = take_bool (in);
+  if (plane->told) {
     if (take_bool (in))
       plane->stride = take_int (in);
     if (take_bool (in))
