@@ -18,7 +18,7 @@
 
 #include "exit_gate.h"
 #include "kernel_cuda.h"
-#include "kernels/engine/process.h"
+#include "kernels/engine/forked.h"
 
 const char *
 pp_cuda_reason (cudaError_t error)
@@ -182,7 +182,7 @@ find_device (pp_context *context, int index, pp_error *error)
 static pp_status
 push (pp_context *context, pp_error *error)
 {
-  if (pp_is_foreign (context->pid))
+  if (pp_is_forked (context->pid))
     return pp_fail (error, PP_DEVICE_FAILED,
         "device %d (%s) was opened by process %ld: CUDA does not survive a "
         "fork",
@@ -278,7 +278,7 @@ pp_cuda_close (pp_context **address)
   *address = NULL;
   if (context == NULL)
     return;
-  if (context->primary != NULL && !pp_is_foreign (context->pid) &&
+  if (context->primary != NULL && !pp_is_forked (context->pid) &&
       pp_exit_gate_enter ()) {
     context->driver.release (context->device);
     pp_exit_gate_leave ();
@@ -309,12 +309,12 @@ check_forks (pp_error *error)
 {
   const pid_t first = __atomic_load_n (&first_user, __ATOMIC_RELAXED);
 
-  if (first == 0 || !pp_is_foreign (first))
+  if (first == 0 || !pp_is_forked (first))
     return PP_OK;
   return pp_fail (error, PP_NO_DEVICE,
       "process %ld used CUDA before process %ld was forked from it: CUDA does "
       "not survive a fork",
-      (long) first, (long) pp_process_id ());
+      (long) first, (long) getpid ());
 }
 
 pp_status
@@ -325,7 +325,7 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   *address = NULL;
   if (context == NULL)
     return pp_fail_memory (error, "calloc", sizeof *context);
-  context->pid = pp_process_id ();
+  context->pid = getpid ();
   pp_status status = check_forks (error);
   if (status == PP_OK && pp_exit_gate_enter ()) {
     status = bring_up (context, index, error);

@@ -282,11 +282,8 @@ static pp_status
 reserve_streams (
     pp_device *device, const pp_plan *plan, int *most, pp_error *error)
 {
-  pp_pinned_tables *tables = pp_pinned_tables_get (device, plan, error);
-
-  if (tables == NULL)
+  if (pp_pinned_tables_reserve (device, plan, error) != PP_OK)
     return PP_NO_MEMORY;
-  pp_pinned_tables_unref (&tables);
   for (int s = 0; s < device->n_streams; s++) {
     const pp_status status = pp_room_reserve (device, s, plan, error);
     if (status == PP_NO_MEMORY && device->choice.automatic && s > 0) {

@@ -32,7 +32,7 @@
           ? PP_JOBS_PER_STREAM * PP_MAX_STREAMS                                \
           : PP_JOBS_PER_STAGING_THREAD * PP_MAX_STAGING_THREADS)
 /* Plans whose tables, and facts whose recipes, a device keeps. */
-#define PP_MAX_KEPT_TABLES 16
+#define PP_MAX_KEPT_TABLES 8
 #define PP_MAX_KEPT_RECIPES 16
 
 /* The stages of a job, each between two of its timed marks. */
@@ -153,6 +153,7 @@ struct pp_device {
   /* Of the thread that queues, see order.c. */
   struct pp_stream_tables tables[PP_MAX_STREAMS];
   pp_pinned_tables *kept_tables[PP_MAX_KEPT_TABLES]; /* last used first */
+  size_t pinned_tables_size; /* of each block; only grows */
   struct pp_recipes recipes;
 
   struct pp_job_resources resources[PP_MAX_UNFINISHED + 1];
@@ -254,6 +255,11 @@ bool pp_room_is_there (const pp_device *device, int s, const pp_plan *plan);
 
 /* ---- tables.c */
 
+/* Allocates pinned memory for the tables of plan, and of as many plans for parts
+ * of the same frames as the device keeps, so that their jobs allocate none.
+ * Without jobs. */
+pp_status pp_pinned_tables_reserve (
+    pp_device *device, const pp_plan *plan, pp_error *error);
 /* The plan's tables in pinned memory, kept by the device. One reference; NULL
  * with an error. By the thread that queues, or without jobs. */
 pp_pinned_tables *pp_pinned_tables_get (

@@ -8,14 +8,25 @@
 
 #include "engine.h"
 
-/* Blocks are a multiple of this, bytes, so that those of one plan fit another's
- * and the arena does not allocate. */
-#define GRAIN ((size_t) 64 << 10)
+/* Blocks are a multiple of this, bytes. */
+#define GRAIN ((size_t) 16 << 10)
+
+/* The size of blocks that have room for the plan: the same for all, so that the
+ * arena hands a freed one out for the next plan. */
+static size_t
+block_size (pp_device *device, const pp_plan *plan)
+{
+  const size_t size = pp_tables_size (plan);
+
+  if (device->pinned_tables_size < size)
+    device->pinned_tables_size = (size + GRAIN - 1) / GRAIN * GRAIN;
+  return device->pinned_tables_size;
+}
 
 static pp_pinned_tables *
 create (pp_device *device, const pp_plan *plan, pp_error *error)
 {
-  const size_t size = (pp_tables_size (plan) + GRAIN - 1) / GRAIN * GRAIN;
+  const size_t size = block_size (device, plan);
   pp_pinned_tables *tables = calloc (1, sizeof *tables);
 
   if (tables == NULL) {
@@ -73,6 +84,33 @@ pp_pinned_tables_get (pp_device *device, const pp_plan *plan, pp_error *error)
   kept[0] = found;
   __atomic_fetch_add (&found->references, 1, __ATOMIC_RELAXED);
   return found;
+}
+
+/* Twice what the plan needs: tables for a part of the same frames may be larger,
+ * since it fills more of the tensor. The arena keeps the blocks that are freed
+ * here. */
+pp_status
+pp_pinned_tables_reserve (
+    pp_device *device, const pp_plan *plan, pp_error *error)
+{
+  const size_t wanted = 2 * pp_tables_size (plan);
+  void *block[PP_MAX_KEPT_TABLES + 1];
+  int n = 0;
+
+  if (device->pinned_tables_size >= pp_tables_size (plan))
+    return PP_OK;
+  device->pinned_tables_size = (wanted + GRAIN - 1) / GRAIN * GRAIN;
+  while (n < PP_MAX_KEPT_TABLES + 1) {
+    block[n] =
+        pp_arena_alloc (device->arena, device->pinned_tables_size, error);
+    if (block[n] == NULL)
+      break;
+    n++;
+  }
+  const pp_status status = n == PP_MAX_KEPT_TABLES + 1 ? PP_OK : PP_NO_MEMORY;
+  while (n > 0)
+    pp_arena_free (device->arena, block[--n], device->pinned_tables_size);
+  return status;
 }
 
 void
