@@ -10,7 +10,7 @@
 #include "buffers/tensor_pool.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
-#include "cudapreproc.h"
+#include "cudapreproc/cudapreproc.h"
 #include "debug.h"
 
 /* More than are ever under way. */
@@ -392,6 +392,8 @@ gst_pp_converter_describe (GstPpConverter *self, const GstPpFrame *frame,
   }
   pp_plan_get_geometry (plan, &picture.geometry);
   gst_pp_meta_set (output, &picture);
+  if (self->negotiated.settings.attach_frame)
+    gst_buffer_add_parent_buffer_meta (output, input);
   return TRUE;
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "gst/cudapreproc.h"
+#include "gst/cudapreproc/cudapreproc.h"
 
 /* The fields, in the order in which they are in the structure. */
 enum {
@@ -23,6 +23,7 @@ enum {
   PTS,
   DURATION,
   OFFSET,
+  PAD,
   REGION,
   REGIONS,
   REGION_ID,
@@ -55,6 +56,7 @@ static const struct {
   [PTS] = { "pts", G_TYPE_UINT64 },
   [DURATION] = { "duration", G_TYPE_UINT64 },
   [OFFSET] = { "offset", G_TYPE_UINT64 },
+  [PAD] = { "pad", G_TYPE_STRING },
   [REGION] = { "region", G_TYPE_INT },
   [REGIONS] = { "regions", G_TYPE_INT },
   [REGION_ID] = { "region-id", G_TYPE_INT },
@@ -215,7 +217,8 @@ gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture)
     [PTS].number = picture->pts,
     [DURATION].number = picture->duration,
     [OFFSET].number = picture->offset,
-    /* The whole picture is no region. */
+    [PAD].string = "",
+    /* The whole frame is no region. */
     [REGION].integer = -1,
     [REGION_ID].integer = -1,
     [REGION_PARENT].integer = -1,

@@ -12,7 +12,7 @@
 
 G_BEGIN_DECLS
 
-/* One picture of a tensor; gst/cudapreproc.h says what the fields mean. */
+/* One picture of a tensor; gst/cudapreproc/cudapreproc.h says what the fields mean. */
 typedef struct {
   gint width, height; /* of the tensor, pixels */
   pp_geometry geometry;

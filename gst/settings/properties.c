@@ -120,6 +120,9 @@ static const GstPpProperty properties[] = {
     "keeps the pixels' values if mean=0 and std=1)"),
   INT_ROW ("quant-zero-point", quant_zero_point, READY, 0, -128, 255,
     "Integer that stands for 0 with type=uint8 or int8"),
+  BOOLEAN_ROW ("attach-frame", attach_frame, READY, FALSE,
+    "Keep the frame with its tensor, in a GstParentBufferMeta; upstream gets its "
+    "buffer back only when the tensor is freed"),
   STRING_ROW ("timeline-location", timeline_location, READY, NULL,
     "File for the times at which the last 4096 frames were uploaded, computed "
     "and downloaded, written when the stream ends: .json (for Perfetto or "

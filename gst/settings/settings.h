@@ -49,6 +49,8 @@ typedef struct {
   GstPpList mean, std;
   gdouble quant_scale;
   gint quant_zero_point;
+  /* what goes with it */
+  gboolean attach_frame;
   /* reports */
   gchar *timeline_location; /* owned; NULL: none */
   gint stats_interval;      /* milliseconds; 0: none */

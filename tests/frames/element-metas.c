@@ -148,6 +148,105 @@ GST_START_TEST (test_other_metas) {
 }
 GST_END_TEST
 
+/* The frame stays as long as its tensor, and no longer; without the property it goes
+ * when it was read. */
+GST_START_TEST (test_attached_frame) {
+  for (gint attach = 0; attach <= 1; attach++) {
+    g_autofree gchar *properties =
+        g_strdup_printf ("attach-frame=%d streams=2 async-depth=2", attach);
+    GstVideoInfo info;
+    GstHarness *h = test_rgb_harness (__i__, properties, &info);
+    gint freed = 0;
+
+    for (guint n = 0; n < 10; n++) {
+      GstBuffer *frame = test_numbered_frame (&info, n);
+      gst_mini_object_weak_ref (
+          GST_MINI_OBJECT_CAST (frame), count_freed, &freed);
+      gst_harness_push (h, frame);
+    }
+    gst_harness_push_event (h, gst_event_new_eos ());
+    fail_unless_equals_int (g_atomic_int_get (&freed), attach ? 0 : 10);
+    for (guint n = 0; n < 10; n++) {
+      GstBuffer *tensor = gst_harness_pull (h);
+      GstParentBufferMeta *meta = gst_buffer_get_parent_buffer_meta (tensor);
+      GstMapInfo map;
+
+      fail_unless_equals_int (meta != NULL, attach);
+      if (meta != NULL) { /* that very frame */
+        GstBuffer *expected = test_numbered_frame (&info, n);
+        fail_unless (gst_buffer_map (expected, &map, GST_MAP_READ));
+        fail_unless_equals_int (
+            gst_buffer_memcmp (meta->buffer, 0, map.data, map.size), 0);
+        gst_buffer_unmap (expected, &map);
+        gst_buffer_unref (expected);
+      }
+      gst_buffer_unref (tensor);
+      if (attach)
+        fail_unless_equals_int (g_atomic_int_get (&freed), (gint) n + 1);
+    }
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
+static guint64
+meta_number (GstBuffer *tensor, const gchar *field)
+{
+  guint64 value = 0;
+
+  fail_unless (gst_structure_get_uint64 (
+                   gst_custom_meta_get_structure (gst_buffer_get_custom_meta (
+                       tensor, "GstCudaPreprocMeta")),
+                   field, &value),
+      "no %s", field);
+  return value;
+}
+
+static void
+expect_string (GstBuffer *tensor, const gchar *field, const gchar *expected)
+{
+  const gchar *value = gst_structure_get_string (
+      gst_custom_meta_get_structure (
+          gst_buffer_get_custom_meta (tensor, "GstCudaPreprocMeta")),
+      field);
+
+  fail_unless_equals_string (value, expected);
+}
+
+/* A tensor's one picture is its whole frame, whose times are in the meta, too. */
+GST_START_TEST (test_picture_meta) {
+  GstVideoInfo info;
+  GstHarness *h = test_rgb_harness (__i__, "streams=2 async-depth=2", &info);
+
+  for (guint n = 0; n < 8; n++) {
+    GstBuffer *frame = test_numbered_frame (&info, n);
+    GST_BUFFER_PTS (frame) = n & 1 ? n * GST_SECOND : GST_CLOCK_TIME_NONE;
+    GST_BUFFER_DURATION (frame) = n & 2 ? n : GST_CLOCK_TIME_NONE;
+    GST_BUFFER_OFFSET (frame) = n & 4 ? n + 100 : GST_BUFFER_OFFSET_NONE;
+    gst_harness_push (h, frame);
+  }
+  gst_harness_push_event (h, gst_event_new_eos ());
+  for (guint n = 0; n < 8; n++) {
+    GstBuffer *tensor = gst_harness_pull (h);
+    fail_unless_equals_uint64 (
+        meta_number (tensor, "pts"), n & 1 ? n * GST_SECOND : G_MAXUINT64);
+    fail_unless_equals_uint64 (
+        meta_number (tensor, "duration"), n & 2 ? n : G_MAXUINT64);
+    fail_unless_equals_uint64 (
+        meta_number (tensor, "offset"), n & 4 ? n + 100 : G_MAXUINT64);
+    fail_unless_equals_int (test_meta_int (tensor, "index"), 0);
+    fail_unless_equals_int (test_meta_int (tensor, "region"), -1);
+    fail_unless_equals_int (test_meta_int (tensor, "regions"), 0);
+    fail_unless_equals_int (test_meta_int (tensor, "region-id"), -1);
+    fail_unless_equals_int (test_meta_int (tensor, "region-parent"), -1);
+    expect_string (tensor, "region-type", "");
+    expect_string (tensor, "pad", "");
+    gst_buffer_unref (tensor);
+  }
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* Ways in which whoever has a tensor may change its meta. */
 static void
 spoil_meta (GstBuffer *tensor, guint how)
@@ -230,6 +329,8 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_geometry_meta);
   test_add (tcase, test_other_metas);
+  test_add (tcase, test_attached_frame);
+  test_add (tcase, test_picture_meta);
   test_add (tcase, test_meta_is_as_new);
 }
 

@@ -6,8 +6,17 @@
 #define GSTINPUT_H
 
 #include <gst/gst.h>
+#include <signal.h>
 
 #include "input.h"
+
+/* GLib traps where it complains, and libFuzzer keeps no input for that. */
+static void
+on_trap (int number)
+{
+  (void) number;
+  abort ();
+}
 
 /* Whoever makes GLib or GStreamer complain is at fault. Plugins are not looked
  * for: none is used. */
@@ -18,6 +27,7 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
   (void) argv;
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE);
   gst_init (NULL, NULL);
+  signal (SIGTRAP, on_trap);
   g_log_set_always_fatal (
       (GLogLevelFlags) (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING));
   return 0;
