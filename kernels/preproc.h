@@ -342,8 +342,8 @@ typedef struct pp_job_info {
   int streams_in_use; /* when it was submitted */
   /* streams_in_use was decided by stage times. */
   bool streams_decided;
-  bool timed;     /* times are there; see pp_device_time_all */
-  pp_times times; /* 0 where not timed */
+  bool timed;                  /* times are there; see pp_device_time_all */
+  pp_times times;              /* 0 where not timed */
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;
