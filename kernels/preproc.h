@@ -257,8 +257,8 @@ typedef enum pp_backend_id {
 } pp_backend_id;
 
 /* An opened GPU, or the CPU. The devices that a process opens on one GPU share
- * its streams and their buffers; jobs, their order and errors belong to each
- * device alone. On the CPU every device has streams of its own.
+ * its streams and their buffers, and those on the CPU share its worker threads,
+ * at most one a core. Jobs, their order and errors belong to each device alone.
  *
  * Threads: pp_submit, pp_device_reserve and pp_device_close are called by one
  * thread at a time, all other functions by any.
@@ -309,9 +309,9 @@ pp_arena *pp_device_arena (pp_device *device);
  * number of streams is decided anew. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
-/* Whether the stages of all further jobs are timed, or, which is the default and
- * saves the GPU time, those of the first 64 after a reservation and of one job in
- * eight behind them. By pp_submit's caller. */
+/* all: the stages of every further job are timed. Else, which is the default and
+ * saves time on the GPU, those of the first 64 jobs after a reservation and of
+ * one in eight after them. Called by the thread that submits. */
 void pp_device_time_all (pp_device *device, bool all);
 /* Waits until every job has ended and its callbacks have returned. Returns what
  * pp_device_error returns. */
@@ -342,8 +342,8 @@ typedef struct pp_job_info {
   int streams_in_use; /* when it was submitted */
   /* streams_in_use was decided by stage times. */
   bool streams_decided;
-  bool timed;     /* times are there; see pp_device_time_all */
-  pp_times times; /* 0 where not timed */
+  bool timed;                  /* times are there; see pp_device_time_all */
+  pp_times times;              /* 0 where not timed */
   size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;
@@ -383,7 +383,9 @@ typedef struct pp_task {
 /* Queues one job on the next stream and returns. It waits only
  *   - for the oldest job, while too many are unfinished: two a stream or, once
  *     frames are staged, two a staging thread if that is more;
- *   - for a job of another device that task->after names.
+ *   - for a job of another device that task->after names;
+ *   - for another device's call, about 15 us long, that queues a job on the same
+ *     stream.
  * The jobs of a device end in the order of submission.
  * Returns NULL, without any callback, if an argument is bad or if the device
  * has failed before. If a call fails later, the job fails. */

@@ -14,7 +14,7 @@
 #include "forked.h"
 
 /* Kept even if less than that was ever in use. */
-#define KEEP_AT_LEAST ((size_t) 64 << 20)
+#define MIN_KEPT_SIZE ((size_t) 64 << 20)
 
 /* Blocks are found by size in this many lists. */
 #define BUCKETS 64
@@ -165,8 +165,8 @@ static struct free_block *
 take_surplus (pp_arena *arena)
 {
   const size_t limit = !arena->keeps     ? 0
-      : arena->peak_size > KEEP_AT_LEAST ? arena->peak_size
-                                         : KEEP_AT_LEAST;
+      : arena->peak_size > MIN_KEPT_SIZE ? arena->peak_size
+                                         : MIN_KEPT_SIZE;
   struct free_block *surplus = NULL;
 
   while (arena->oldest != NULL && arena->kept_size + arena->used_size > limit) {

@@ -8,7 +8,7 @@
 
 /* Bytes each way: below, the calls that another band takes cost the host more
  * than the bus gains. An H200's bus moves them in 20 us. */
-#define LEAST_BYTES ((size_t) 1 << 20)
+#define MIN_BYTES ((size_t) 1 << 20)
 
 static size_t
 bytes_up (const pp_plan *plan)
@@ -69,6 +69,6 @@ pp_bands_init (pp_plan *plan)
   /* A median reads rows around those that taps read, and takes longer than the
    * copies that it would be hidden behind. */
   plan->can_be_two = plan->median.size == 0 && n->content_height >= 2;
-  plan->in_two = plan->can_be_two && bytes_up (plan) >= LEAST_BYTES &&
-      bytes_down (n) >= LEAST_BYTES;
+  plan->in_two = plan->can_be_two && bytes_up (plan) >= MIN_BYTES &&
+      bytes_down (n) >= MIN_BYTES;
 }
