@@ -387,7 +387,7 @@ test_threads (void)
 
 enum {
   ELEMENTS = 16,
-  JOBS = 600 /* of all together */
+  JOBS = 3200 /* of all together */
 };
 
 static struct element {
@@ -397,6 +397,7 @@ static struct element {
 } elements[ELEMENTS];
 
 static int jobs_left; /* atomic */
+static pthread_barrier_t all_ready;
 
 /* The frame again and again: without callbacks, which spoil its source. */
 static void
@@ -422,6 +423,7 @@ submit_in_turn (void *data)
   for (int f = 0; f < LENGTH (frame); f++)
     frame_init (&frame[f], pp_device_arena (element->device), &spec,
         rgb_format (320, 200), 0, (unsigned) f);
+  pthread_barrier_wait (&all_ready);
   for (int f = 0; __atomic_fetch_sub (&jobs_left, 1, __ATOMIC_RELAXED) > 0;
        f = (f + 1) % LENGTH (frame)) {
     submit_again (&frame[f], element->device);
@@ -442,6 +444,7 @@ slowest_part (void)
   int least = JOBS;
 
   jobs_left = JOBS;
+  pthread_barrier_init (&all_ready, NULL, ELEMENTS);
   for (int e = 0; e < ELEMENTS; e++) {
     elements[e].jobs = 0;
     pthread_create (&elements[e].thread, NULL, submit_in_turn, &elements[e]);
@@ -450,6 +453,7 @@ slowest_part (void)
     pthread_join (elements[e].thread, NULL);
     least = elements[e].jobs < least ? elements[e].jobs : least;
   }
+  pthread_barrier_destroy (&all_ready);
   return (double) least * ELEMENTS / JOBS;
 }
 
