@@ -13,10 +13,10 @@
 #include "cudapreproc/cudapreproc.h"
 #include "debug.h"
 
-/* More than are ever under way. */
+/* Where the queue of spare frames starts; it grows if there are ever more. */
 #define MAX_FRAMES 64
 
-/* Besides those of the settings. */
+/* Properties that are no settings, and can only be read. */
 enum {
   PROP_STATS = 1000,
   PROP_DEVICE_NAME
@@ -31,9 +31,9 @@ gst_pp_converter_install_properties (GObjectClass *klass)
   /**
    * GstCudaPreproc:stats:
    *
-   * What the frames took since the element went from READY to PAUSED; the fields
-   * are listed in report/stats.h. A tensor may be there a moment before it counts;
-   * at EOS all do.
+   * Statistics of the frames since the element last went from READY to PAUSED.
+   * report/stats.h lists the fields. A frame may be counted a moment after its
+   * tensor can be mapped. When EOS leaves the element, all frames are counted.
    */
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
@@ -94,8 +94,8 @@ gst_pp_converter_get_property (GstPpConverter *self, guint id, GValue *value)
 
 /* errors */
 
-/* Restarting recovers a device that failed, but on CUDA not one that another
- * process opened. */
+/* A device that failed works again after a restart. In a forked child its failure
+ * comes from the fork, on the CPU too, and is posted with that remedy. */
 void
 gst_pp_converter_post (
     GstPpConverter *self, GstPpFault fault, const gchar *text)
@@ -198,7 +198,8 @@ gst_pp_converter_stop_running (GstPpConverter *self)
 
 /* runs */
 
-/* Also says whether the file can be made, before there is anything to write. */
+/* Starts a timeline if a file is set for it. FALSE after posting that it cannot be
+ * written: the user need not wait for that until the stream ends. */
 static gboolean
 start_timeline (GstPpConverter *self)
 {
@@ -262,6 +263,15 @@ gst_pp_converter_stop (GstPpConverter *self)
 
 /* caps */
 
+/* Takes reason, which ends the sentence. */
+static void
+post_caps_reason (GstPpConverter *self, const gchar *beginning, gchar *reason)
+{
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION,
+      g_strdup_printf ("%s %s", beginning, reason));
+  g_free (reason);
+}
+
 GstCaps *
 gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 {
@@ -273,9 +283,7 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 
   if (fixed != NULL)
     return fixed;
-  gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION,
-      g_strdup_printf ("Downstream wants %s", reason));
-  g_free (reason);
+  post_caps_reason (self, "Downstream wants", reason);
   return gst_caps_new_empty ();
 }
 
@@ -286,7 +294,8 @@ set_stats_interval (GstPpConverter *self)
       (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
 }
 
-/* What is to be converted into what. */
+/* Reads both caps and the settings into negotiated. FALSE after posting why frames
+ * cannot be converted so. */
 static gboolean
 read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
 {
@@ -309,7 +318,7 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
       gst_pp_settings_tensor_constraints (&negotiated->settings);
   if (!gst_pp_tensor_from_caps (
           tensor, &constraints, &negotiated->tensor, &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION, reason);
+    post_caps_reason (self, "The tensors' caps have", reason);
     return FALSE;
   }
   if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,

@@ -2,25 +2,44 @@
 
 #include "gst/device.h"
 
+#include "gst/settings/enums.h"
+
+/* What backend=auto tries, in this order. */
+static const struct {
+  pp_backend_id id;
+  const gchar *place; /* in "Running on ..." */
+} backends[] = {
+  { PP_BACKEND_CUDA, "CUDA" },
+  { PP_BACKEND_CPU, "the CPU" },
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (backends) == PP_N_BACKENDS);
+
+static pp_device *
+open_backend (pp_backend_id id, const GstPpDeviceConstraints *constraints,
+    pp_error *error)
+{
+  return pp_device_open (id, constraints->index, &constraints->options, error);
+}
+
 pp_device *
 gst_pp_device_open (GstElement *element,
     const GstPpDeviceConstraints *constraints, pp_error *error)
 {
-  if (constraints->backend == PP_BACKEND_CPU)
-    return pp_device_open (PP_BACKEND_CPU, -1, &constraints->options, error);
+  if (constraints->backend != GST_PP_AUTO)
+    return open_backend (
+        (pp_backend_id) constraints->backend, constraints, error);
 
-  pp_device *device = pp_device_open (
-      PP_BACKEND_CUDA, constraints->index, &constraints->options, error);
-  if (device != NULL || constraints->backend == PP_BACKEND_CUDA)
-    return device;
-  /* A device asked for by number must not silently be another, nor one that is
-   * there but cannot be used be passed over. */
-  if (constraints->index >= 0 || error->status != PP_NO_DEVICE)
-    return NULL;
-
-  /* gst-launch-1.0 shows the second text only. */
-  GST_ELEMENT_INFO (element, RESOURCE, NOT_FOUND,
-      ("Running on the CPU: %s", error->text),
-      ("Running on the CPU: %s", error->text));
-  return pp_device_open (PP_BACKEND_CPU, -1, &constraints->options, error);
+  pp_device *device = open_backend (backends[0].id, constraints, error);
+  for (guint i = 1; i < G_N_ELEMENTS (backends) && device == NULL; i++) {
+    /* A device asked for by number is that of the first backend. It must not
+     * silently be another, nor must one that exists but fails be passed over. */
+    if (constraints->index >= 0 || error->status != PP_NO_DEVICE)
+      return NULL;
+    /* gst-launch-1.0 shows the second text only. */
+    GST_ELEMENT_INFO (element, RESOURCE, NOT_FOUND,
+        ("Running on %s: %s", backends[i].place, error->text),
+        ("Running on %s: %s", backends[i].place, error->text));
+    device = open_backend (backends[i].id, constraints, error);
+  }
+  return device;
 }

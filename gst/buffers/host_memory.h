@@ -19,12 +19,13 @@ G_BEGIN_DECLS
 gboolean gst_pp_is_memory (GstMemory *memory);
 /* Whether the device can copy directly to or from these size bytes at data: they
  * lie in memory, which is of an arena of this backend. A share counts like the
- * memory it shares. memory may be NULL. Neither data nor memory need have to do
- * with each other: whoever filled a GstMapInfo may have been wrong. */
+ * memory it shares. memory may be NULL. data may be any address: both come from a
+ * GstMapInfo that others may have filled in wrongly. */
 gboolean gst_pp_memory_is_pinned (
     GstMemory *memory, pp_backend_id backend, const guint8 *data, gsize size);
-/* Whether a job may write size bytes to memory: it is ours, nobody else holds it
- * or shares another's bytes through it, and it is that large. */
+/* Whether a job may write size bytes to memory: it is of an allocator of this file,
+ * the caller's reference is the only one, it is not a share of another memory, and
+ * it is large enough. */
 gboolean gst_pp_memory_is_writable (GstMemory *memory, gsize size);
 
 /* The address of the first byte and the padding record for pp_task. Only the one
@@ -54,14 +55,14 @@ typedef void (*GstPpAllocatorFailed) (gpointer owner, const pp_error *error);
  * Where pinned memory is exhausted, gst_allocator_alloc gives ordinary memory
  * instead. On the CPU there is nothing else to give: it calls failed and returns
  * NULL. owner is a GObject that the allocator holds no reference to; failed is
- * not called once it is gone. NULL and NULL: nobody is told. */
+ * not called once it is gone. Both may be NULL. */
 GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend,
     gpointer owner, GstPpAllocatorFailed failed);
 
-/* Memory for a tensor of size bytes, which begins at an address that its elements
- * can have: params->prefix is rounded up to that. Ignores all of params->flags but
- * zeroed prefix and padding. NULL with PP_NO_MEMORY; with PP_BAD_ARGUMENT and
- * the numbers where no memory can be laid out so. */
+/* Memory for a tensor of size bytes. params->prefix is rounded up, so that the
+ * tensor is aligned for its elements. Of params->flags only those that zero prefix
+ * and padding count. NULL and PP_NO_MEMORY if there is no memory; NULL and
+ * PP_BAD_ARGUMENT, with the numbers, if there cannot be such a memory. */
 GstMemory *gst_pp_allocator_alloc_tensor (GstAllocator *allocator, gsize size,
     const GstAllocationParams *params, pp_error *error);
 /* Where the tensor begins in such a memory, bytes. */

@@ -9,8 +9,8 @@ fill_component (
   const guint bytes = finfo->depth[c] + finfo->shift[c] > 8 ? 2 : 1;
   guint offset = finfo->poffset[c];
 
-  /* P010, P012 and P016 give the offset of V in samples, not in bytes: no
-   * 16-bit sample starts at an odd byte. */
+  /* For P010, P012 and P016, GStreamer gives V's offset in samples instead of
+   * bytes. It is odd then, which an offset of 16-bit samples in bytes is not. */
   if (offset % bytes != 0)
     offset *= bytes;
 
@@ -80,7 +80,8 @@ fill_colour (const GstVideoInfo *info, pp_format *format, gchar **reason)
   return TRUE;
 }
 
-/* What a colorimetry string says; 0, which is unknown, where it says nothing. */
+/* Parses a colorimetry string. Fields are unknown, which is 0, if it does not name
+ * them or names what frames cannot have; all are if text is NULL or unreadable. */
 static GstVideoColorimetry
 read_colorimetry (const gchar *text)
 {
@@ -96,10 +97,10 @@ read_colorimetry (const gchar *text)
   return said;
 }
 
-/* Each field counts for itself. GstVideoInfo takes all of them from the size where
- * it does not know the matrix or cannot use it, and takes an unknown range for
- * full. Here a field that is unknown is what it is in caps without colorimetry,
- * and changes no other. */
+/* Sets each field by itself: one that is unknown gets the value that it has for
+ * caps without colorimetry, and changes no other field. GstVideoInfo does not: if
+ * the matrix is unknown or unusable it replaces all fields, and it reads an unknown
+ * range as full. */
 static void
 set_colorimetry (GstVideoInfo *info, const GstVideoColorimetry *said)
 {
@@ -121,9 +122,11 @@ set_colorimetry (GstVideoInfo *info, const GstVideoColorimetry *said)
     info->colorimetry.primaries = said->primaries;
 }
 
-/* A site that caps name holds; GStreamer 1.22 drops it where they have no
- * colorimetry. One that they do not name beside a matrix is unknown; newer
- * versions make one up there. Without either, all decide by the size. */
+/* Sets the same chroma site with every version of GStreamer:
+ * - A site that the caps name counts. GStreamer 1.22 ignores it if they have no
+ *   colorimetry.
+ * - It is unknown if they name a matrix but no site. Newer versions choose one.
+ * - If they name neither, it stays: all versions choose it by the size. */
 static void
 set_site (GstVideoInfo *info, const GstStructure *structure,
     const GstVideoColorimetry *said)
@@ -138,7 +141,8 @@ set_site (GstVideoInfo *info, const GstStructure *structure,
     info->chroma_site = site;
 }
 
-/* Files and cameras have fractions of 0/1 or below: they say nothing. */
+/* Some files and cameras give 0/1 or negative fractions where they know nothing.
+ * Pixels are square then, and the framerate is unknown. */
 static void
 mend_fractions (GstVideoInfo *info)
 {

@@ -44,8 +44,9 @@ is_any_framerate (const GValue *value)
       gst_value_get_fraction_denominator (max) == full[3];
 }
 
-/* Tensor caps always have a framerate, video caps need not: any framerate, and 0/1,
- * which means none, must not be required of the video. */
+/* Whether tensor caps with this framerate take any video. Tensor caps always have a
+ * framerate, but video caps may have none. So "any framerate" and 0/1, which means
+ * unknown, must not become a field of the video's caps. */
 static gboolean
 is_open_framerate (const GValue *value)
 {
@@ -54,8 +55,9 @@ is_open_framerate (const GValue *value)
           gst_value_get_fraction_numerator (value) == 0);
 }
 
-/* Gives caps the part of the other caps' framerate that it allows. A value that is
- * no framerate, such as text, is ignored, as GstVideoInfo ignores it. */
+/* Copies the other caps' framerate to caps. If caps have one already, what both
+ * allow replaces it; if they have nothing in common, it stays. The latter is also
+ * so for a value that is no framerate, such as text, which GstVideoInfo ignores. */
 static void
 keep_framerate (GstCaps *caps, const GValue *framerate)
 {
@@ -90,7 +92,8 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
   if (filter == NULL)
     return result;
 
-  /* A source that is free to choose takes the first: ours, not its own. */
+  /* A source that can choose takes the first of the caps. So caps for upstream are
+   * in our order, not in that of its filter. */
   const gboolean ours = direction == GST_PAD_SRC;
   GstCaps *filtered = gst_caps_intersect_full (
       ours ? result : filter, ours ? filter : result, GST_CAPS_INTERSECT_FIRST);
@@ -185,8 +188,8 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
   return TRUE;
 }
 
-/* The layout that dimensions which are refused probably have, for the error: the
- * one with 1 or 3 channels, else the one with fewer channels. */
+/* The layout that an error about dimensions names: one in which they have 1 or 3
+ * channels, else the one in which they have fewer. */
 static pp_layout
 guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
 {
@@ -257,7 +260,7 @@ read_type (const gchar *text, const GstPpTensorConstraints *constraints,
 
   if (!gst_pp_enum_from_nick (gst_pp_types, text, &type) ||
       type == GST_PP_AUTO) {
-    *reason = g_strdup_printf ("types=%s is not possible", text);
+    *reason = g_strdup_printf ("types=%s, but there are no such tensors", text);
     return FALSE;
   }
   if (constraints->type >= 0 && constraints->type != type) {
@@ -301,8 +304,9 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
   return NULL;
 }
 
-/* Replaces in *tensor what structure says. *dimensions is its text for the shape,
- * NULL if it has none. */
+/* Reads types and dimensions from structure into *tensor; what structure does not
+ * have is left as it is. *dimensions is the text that dimensions were read from,
+ * NULL if there is none. FALSE and *reason if a field cannot be met. */
 static gboolean
 read_structure (const GstStructure *structure,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
@@ -353,9 +357,10 @@ spell_dimensions (const GstPpTensor *tensor)
       "%d:%d:%d:1", dimensions[0], dimensions[1], dimensions[2]);
 }
 
-/* Candidate i with all fields fixed to tensor. spelling is its own text for the
- * dimensions, or NULL. Returns NULL if a field that is not ours cannot be fixed,
- * such as an empty list. */
+/* A copy of candidate i with types and dimensions of tensor and all other fields
+ * fixed. spelling is the text to use for the dimensions, as the candidate has it;
+ * NULL: it has none. Returns NULL if another field cannot be fixed, such as an
+ * empty list. */
 static GstCaps *
 fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
     const gchar *spelling, const GstStructure *video)
@@ -418,7 +423,7 @@ gst_pp_tensor_from_caps (const GstCaps *caps,
           &dimensions, reason))
     return FALSE;
   if (dimensions == NULL) {
-    *reason = g_strdup ("caps without dimensions");
+    *reason = g_strdup ("no dimensions");
     return FALSE;
   }
   return TRUE;

@@ -19,11 +19,12 @@ static const struct {
       "Convert the frames to what gst-inspect-1.0 cudapreproc shows for its sink "
       "pad, with videoconvert, videoscale or deinterlace before it." },
   [GST_PP_FAULT_INPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FORMAT,
-      "Make the element before cudapreproc send frames as its caps describe "
-      "them. If it does so already, use another element in its place." },
+      "Look for settings of the element before cudapreproc that make its buffers "
+      "match its caps. If there are none, use another element in its place." },
   [GST_PP_FAULT_OUTPUT] = { gst_stream_error_quark, GST_STREAM_ERROR_FAILED,
-      "Make the element behind cudapreproc ask for buffers that can exist, and "
-      "leave alone the pool that its tensors come from." },
+      "Make the element after cudapreproc ask for buffers of a possible size, and "
+      "neither change nor deactivate the pool of tensors. If you cannot, use "
+      "another element in its place." },
   [GST_PP_FAULT_NO_DEVICE] = { gst_resource_error_quark,
       GST_RESOURCE_ERROR_NOT_FOUND,
       "Install what is missing (the NVIDIA driver, or the CUDA toolkit before "

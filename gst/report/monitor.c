@@ -59,7 +59,7 @@ void
 gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval)
 {
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  /* Before that nobody counted intervals. */
+  /* None were wanted so far: the first interval begins now. */
   if (monitor->interval == 0)
     gst_pp_stats_begin_interval (&monitor->stats);
   monitor->interval = interval;
@@ -74,8 +74,8 @@ gst_pp_monitor_add_dropped (GstPpMonitor *monitor)
   g_rec_mutex_unlock (mutex);
 }
 
-/* A copy of the statistics when an interval is over, whose next one begins; else
- * NULL. With the lock. */
+/* If an interval is over: begins the next one, and returns a copy of the statistics
+ * at its end. Else NULL. With the lock held. */
 static GstPpStats *
 end_interval (GstPpMonitor *monitor)
 {
@@ -167,7 +167,8 @@ gst_pp_monitor_write_timeline (
 GstStructure *
 gst_pp_monitor_get_stats (GstPpMonitor *monitor)
 {
-  /* Sorting takes longer than a job may wait to be added. */
+  /* A copy: times are sorted without the lock, which threads of the device need to
+   * add jobs. */
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   g_autofree GstPpStats *stats =
       g_memdup2 (&monitor->stats, sizeof monitor->stats);

@@ -107,7 +107,7 @@ uncovered (gdouble begin, gdouble end, gdouble *until)
   return end - from;
 }
 
-/* What is known of every job. */
+/* The load of one job, without the stages' times, which only timed jobs have. */
 static GstPpLoad
 host_load (const GstPpStats *stats, const pp_job_info *info,
     const GstPpSpent *spent, gdouble latency)
@@ -119,7 +119,7 @@ host_load (const GstPpStats *stats, const pp_job_info *info,
     .processors = stats->recent.processors,
     .latency = latency };
 
-  /* The time before the first job belongs to no place. */
+  /* What the thread did before the first job says nothing about any place. */
   if (stats->recent.frames + stats->untimed.frames > 0) {
     memcpy (load.place, spent->place, sizeof load.place);
     load.waited = spent->waited;
@@ -127,9 +127,10 @@ host_load (const GstPpStats *stats, const pp_job_info *info,
   return load;
 }
 
-/* Adds the device's times to the load of a timed job and of the untimed ones
- * before it. How much of these overlapped is not known: they fill the elapsed
- * time at most. */
+/* Adds the stages' times to load, which is that of a timed job and of the untimed
+ * ones before it. All of them are taken to last as long as the timed one. How much
+ * they overlapped is not known, but busy and covered are at most the time that
+ * passed. */
 static void
 add_times (GstPpStats *stats, const pp_times *times, const gdouble *edge,
     GstPpLoad *load)
@@ -165,8 +166,8 @@ add_load (GstPpStats *stats, const GstPpLoad *load)
   gst_pp_load_add (&stats->load, load);
 }
 
-/* With the load of the untimed jobs before it, and before it is one of the
- * samples. */
+/* Adds a timed job to the sums, and its stages' times to the window. load is that
+ * of the job and of the untimed ones before it; its times are filled in here. */
 static void
 add_sample (GstPpStats *stats, const pp_times *times, GstPpLoad *load)
 {
@@ -185,7 +186,8 @@ add_sample (GstPpStats *stats, const pp_times *times, GstPpLoad *load)
   run->represented += load->frames;
 }
 
-/* After a pause only the job's own time is known. */
+/* Adds the time since the job before this one ended. If that was before a pause, or
+ * there is none, it is the time since this one was submitted. */
 static void
 add_duration (GstPpStats *stats, GstClockTime submitted, GstClockTime ended)
 {
@@ -291,7 +293,7 @@ set_times (GstStructure *structure, const GstPpStats *stats,
   }
 }
 
-/* What came after begin. */
+/* The statistics of the jobs after those in begin. */
 static GstStructure *
 to_structure (const GstPpStats *stats, const gchar *name,
     const GstPpSums *begin, GstPpBottleneck bottleneck)

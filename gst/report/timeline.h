@@ -14,7 +14,7 @@
 
 G_BEGIN_DECLS
 
-/* The last frames of a run, which are the ones in the file. */
+/* How many frames the file has at most: the last ones of a run. */
 #define GST_PP_TIMELINE_FRAMES 4096
 
 /* The caller serialises. */
@@ -30,9 +30,10 @@ GstPpTimeline *gst_pp_timeline_new (
 void gst_pp_timeline_free (GstPpTimeline *timeline);
 /* Adds a job that ended well; jobs come in order. */
 void gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info);
-/* Writes the file, unless it holds all frames already. element and device: names
- * of any bytes; bottleneck: the word. FALSE with *reason (to be freed), which
- * names the path; the file that was there is then unchanged. */
+/* Writes the file, unless no frame was added since it was last written. element and
+ * device are names, in which bytes need not be UTF-8; bottleneck is a word of
+ * gst_pp_bottleneck_name. FALSE with *reason (to be freed), which names the path; an
+ * older file there is then unchanged. */
 gboolean gst_pp_timeline_write (GstPpTimeline *timeline, const gchar *element,
     const gchar *device, const gchar *bottleneck, gchar **reason);
 

@@ -44,8 +44,8 @@ gst_pp_live_settings_get_property (
   GST_OBJECT_UNLOCK (self->element);
 }
 
-/* Whether frames can be converted with settings, which are not resolved. FALSE and
- * *reason. */
+/* Whether frames of stream can be converted with settings, which are resolved. FALSE
+ * and *reason if not. */
 static gboolean
 can_convert (
     const GstPpSettings *settings, const GstPpStream *stream, gchar **reason)
@@ -58,8 +58,8 @@ can_convert (
 
   if (!gst_pp_settings_check (settings, reason))
     return FALSE;
-  /* Without frames, or with some that no settings help, there is no more to
-   * judge by. */
+  /* More can be judged only with frames in a format that can be converted at
+   * all. */
   if (!stream->negotiated ||
       !gst_pp_format_from_video_info (&stream->info, &format, &no_format))
     return TRUE;
@@ -71,16 +71,17 @@ can_convert (
       settings, &stream->tensor, &format, &picture, &status, reason);
   if (plan == NULL && status == PP_BAD_ARGUMENT)
     return FALSE;
-  g_clear_pointer (reason, g_free); /* no memory is not the settings' fault */
+  g_clear_pointer (
+      reason, g_free); /* of PP_NO_MEMORY, which is no settings' fault */
   pp_plan_unref (&plan);
   return TRUE;
 }
 
-/* Settings that a g_object_set asks for. */
+/* The settings that take effect if those of one g_object_set are accepted. */
 typedef struct {
   GstPpSettings settings;
   GstPpStream stream; /* to judge them by */
-  guint serial;       /* of the settings that they change */
+  guint serial;       /* of settings and stream when this was read */
   gboolean changed;
 } Change;
 
@@ -98,7 +99,8 @@ read_change (GstPpLiveSettings *self, Change *change, guint n_pspecs,
         &change->settings, &self->pending, pspecs[i]->name);
 }
 
-/* Under the object lock. What another thread has set since is left to it. */
+/* Under the object lock. Where another thread has set the property to something
+ * else since, that value stays. */
 static void
 undo_change (GstPpLiveSettings *self, const Change *change, guint n_pspecs,
     GParamSpec **pspecs)
@@ -110,7 +112,7 @@ undo_change (GstPpLiveSettings *self, const Change *change, guint n_pspecs,
           &self->pending, &self->settings, pspecs[i]->name);
 }
 
-/* Without a lock: making a plan takes as long as some frames do. */
+/* Called without the lock: making a plan takes as long as converting some frames. */
 static gboolean
 judge_change (const Change *change, gchar **reason)
 {
@@ -134,7 +136,7 @@ gst_pp_live_settings_dispatch (
   Change change;
 
   gst_pp_settings_init (&change.settings);
-  /* Again where settings or stream have become others while it was judged. */
+  /* Judges again if settings or stream changed meanwhile. */
   while (!done) {
     GST_OBJECT_LOCK (self->element);
     read_change (self, &change, n_pspecs, pspecs);

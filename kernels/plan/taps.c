@@ -25,9 +25,10 @@
 #define MAX_KERNEL 7 /* samples of the widest denoising kernel */
 #define PI 3.14159265358979323846
 
-/* An axis in positions: 1/unit of a sample, from the rectangle's first sample
- * on. spec.c and geometry.c allow 2^15 samples and 2^30 outputs: unit is at
- * most 2^33 and a position at most 2^49. */
+/* One axis, measured in positions: a position is 1/unit of a sample, and 0 is
+ * where the rectangle's first sample begins. spec.c and geometry.c limit an
+ * axis to 2^15 samples and 2^30 outputs, so unit is at most 2^33 and a position
+ * at most 2^49. */
 struct grid {
   int samples; /* of the rectangle */
   int64_t unit;
@@ -61,8 +62,9 @@ row_clear (struct row *row)
   row->end = 0;
 }
 
-/* A sample beyond the border is the edge sample. With antialias, fill_window
- * adds none; convolve reflects them before it adds. */
+/* Adds to a sample's weight. For a sample beyond the border, the edge sample
+ * gets the weight. Two callers have no such samples: fill_window with antialias
+ * leaves them out, and convolve reflects them. */
 static void
 row_add (struct row *row, int64_t sample, double weight)
 {
@@ -280,9 +282,10 @@ make_grid (const pp_axis_geometry *axis)
 {
   const int64_t pixel = 2 * (int64_t) axis->resized; /* in positions */
   const int pixels = 1 << axis->sub;                 /* of a sample */
-  /* phase: pixels from the start of the first sample to the rectangle's.
+  /* phase: pixels of the first sample that lie before the rectangle.
    * shift: cosited samples are (2^sub - 1) / 2 pixels farther to the left than
-   * centred ones; instead of them, the outputs are moved, to the right. */
+   * centred ones. Filters take all samples for centred, so the outputs are
+   * moved to the right by as much. */
   const int phase = axis->start & (pixels - 1);
   const int64_t shift = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
 
@@ -295,7 +298,7 @@ make_grid (const pp_axis_geometry *axis)
   };
 }
 
-/* An upper limit of the taps of an output, with the denoising kernel. */
+/* No output has more taps than this, with the denoising kernel included. */
 static int
 count_bound (
     const struct filter *filter, const struct grid *grid, int kernel_size)
@@ -308,7 +311,7 @@ count_bound (
   return bound < grid->samples ? (int) bound : grid->samples;
 }
 
-/* Writes an output's taps. n_taps becomes the largest number of any output. */
+/* Writes the taps of output i. Raises n_taps to their number if it is less. */
 static void
 put_row (pp_taps *taps, int i, const struct row *row)
 {
@@ -322,9 +325,10 @@ put_row (pp_taps *taps, int i, const struct row *row)
     taps->n_taps = count;
 }
 
-/* All n_taps samples of an output must be before end, where the last sample
- * with a weight ends. An output that has too few samples before end gets taps
- * of weight 0 in front instead of behind. */
+/* Every output has n_taps taps, those behind its own with weight 0. None of
+ * them may be of a sample at or behind end: it would be uploaded for nothing,
+ * or not be there. Where some would be, taps of weight 0 are put in front
+ * instead. */
 static void
 move_inside (pp_taps *taps, int end)
 {
