@@ -235,7 +235,13 @@ clear_string (gpointer field)
 static void
 set_string (const GstPpProperty *property, gpointer field, const GValue *value)
 {
-  set_text (field, g_value_get_string (value));
+  const gchar *text = g_value_get_string (value);
+
+  /* Empty is none where the default is none: programs that take settings from
+   * a file or a command line have no other way to say none. */
+  if (text != NULL && *text == '\0' && property->standard_text == NULL)
+    text = NULL;
+  set_text (field, text);
 }
 
 static void

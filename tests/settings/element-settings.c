@@ -120,6 +120,31 @@ check_list (guint i)
 }
 
 /* Numbers mean the same where a comma is the decimal point. */
+/* Lists are another matter: an empty one is refused. */
+GST_START_TEST (test_empty_is_none) {
+  static const gchar *names[] = { "colorimetry", "timeline-location" };
+  GstElement *element = g_object_new (GST_TYPE_CUDA_PREPROC, NULL);
+
+  gst_object_ref_sink (element);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++) {
+    gchar *standard = NULL, *text = NULL;
+
+    g_object_get (element, names[i], &standard, NULL);
+    g_object_set (element, names[i], "bt709", NULL);
+    g_object_set (element, names[i], "", NULL);
+    g_object_get (element, names[i], &text, NULL);
+    fail_unless (
+        g_strcmp0 (text, standard) == 0, "%s reads back '%s'", names[i], text);
+    g_free (standard);
+    g_free (text);
+  }
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
+      GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state (element, GST_STATE_NULL);
+  gst_object_unref (element);
+}
+GST_END_TEST
+
 GST_START_TEST (test_lists) {
   static const gchar *locales[] = { "C", "de_DE.UTF-8", "fr_FR.UTF-8" };
 
@@ -458,6 +483,7 @@ static void
 add_tests (TCase *tcase)
 {
   tcase_add_test (tcase, test_property_defaults);
+  tcase_add_test (tcase, test_empty_is_none);
   tcase_add_test (tcase, test_lists);
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_parse);
