@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * A frame's buffer, mapped: GstVideoMeta and GstVideoCropMeta -> the engine's view
- * of the planes. What upstream says about its buffers is checked here, once:
- * behind this file it is true.
+ * of the planes. What upstream says about its buffers is checked here,
+ * once; all other files rely on it.
  */
 #ifndef GST_PP_INPUT_H
 #define GST_PP_INPUT_H
@@ -29,13 +29,14 @@ gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
     GstBuffer *buffer, gchar **reason);
 void gst_pp_input_clear (GstPpInput *input);
 
-/* Whether the bytes that plan reads are all in the mapped planes. A GstVideoMeta
- * with a map function of its own that tells only addresses is believed. On
- * FALSE, *reason names the plane and both sizes; free it. */
+/* Whether the bytes that plan reads are all in the mapped planes. If a GstVideoMeta
+ * maps planes with a function of its own, which gives addresses but no sizes, its
+ * planes are taken to be large enough. On FALSE, *reason names the plane and both
+ * sizes; free it. */
 gboolean gst_pp_input_check (
     const GstPpInput *input, const pp_plan *plan, gchar **reason);
-/* Bit p: what plan reads of plane p lies in pinned memory of this backend. Only
- * for an input that was checked with this plan. */
+/* A set of planes: bit p is 1 if all that plan reads of plane p lies in pinned
+ * memory of this backend. input must have passed gst_pp_input_check for plan. */
 guint gst_pp_input_pinned_planes (
     const GstPpInput *input, const pp_plan *plan, pp_backend_id backend);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * The tensors that were submitted but have not left, and how they leave: a frame's
- * chain call takes the oldest for the base class to push, and drains push by
- * themselves.
+ * The tensors that were submitted but not pushed yet. There are two ways to push
+ * them: in chain, the base class pushes the oldest, which it takes from here; a
+ * drain pushes all of them from here.
  */
 #ifndef GST_PP_OUTPUT_QUEUE_H
 #define GST_PP_OUTPUT_QUEUE_H
@@ -16,14 +16,14 @@ G_BEGIN_DECLS
 /* Gaps between timestamps that are remembered, so that one stall is ignored. */
 #define GST_PP_MAX_GAPS 3
 
-/* The streaming thread's, but for position. */
+/* Used by the streaming thread only, but for position. */
 typedef struct {
   GstPad *pad;               /* where they leave; transfer none */
   const GstSegment *segment; /* that their timestamps are in; not owned */
   GQueue buffers;            /* GstBuffer, oldest first */
   gboolean started;          /* one left since the start or the last flush */
-  gboolean discont;     /* some were lost: the next one made follows a gap */
-  gboolean refused;     /* the last one that left was outdated */
+  gboolean discont;     /* some were discarded: the next one gets DISCONT */
+  gboolean refused;     /* the last push was refused as outdated */
   gboolean leaving;     /* one was taken, and is being pushed */
   gboolean was_playing; /* when that one was taken */
   GstFlowReturn flow;   /* what downstream last answered to a drain */
@@ -36,7 +36,7 @@ typedef struct {
   GstClockTime position;
 } GstPpOutputQueue;
 
-/* segment: what the streaming thread keeps the current one in. */
+/* segment: where the streaming thread keeps the current one; outlives queue. */
 void gst_pp_output_queue_init (
     GstPpOutputQueue *queue, GstPad *pad, const GstSegment *segment);
 
@@ -45,30 +45,30 @@ void gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer);
 /* The oldest (transfer full), if there are more than keep; else NULL. Its caller
  * pushes it at once, and then calls this again or settle. */
 GstBuffer *gst_pp_output_queue_take (GstPpOutputQueue *queue, guint keep);
-/* flow: what pushing the last one taken returned, or OK if that was told by taking
- * again; returns what upstream is to get. Where downstream does not take a
- * tensor, the later ones are discarded: they would leave a gap. Where downstream
- * was linked or negotiated anew and only the caps are outdated, that is a warning,
- * but not twice in a row. */
+/* Called at the end of chain, with what pushing the last taken tensor returned. The
+ * result is what upstream is to get. If downstream refused the tensor, all held
+ * ones are discarded, since they would come after a gap. If it did so because it
+ * was linked or negotiated anew and the tensor's caps are outdated, there is a
+ * warning instead of an error, but not twice in a row. */
 GstFlowReturn gst_pp_output_queue_settle (
     GstPpOutputQueue *queue, GstFlowReturn flow);
 
-/* Pushes all, before anything that must come after them. What downstream answers
- * is for the next frame to return; see settle. */
+/* Pushes all held tensors. A failure is kept for the next frame to return, see
+ * take_flow; it has the same effects as in settle. */
 void gst_pp_output_queue_drain (GstPpOutputQueue *queue);
-/* The same before caps that are negotiated anew: what is refused is outdated. */
+/* The same while new caps are negotiated: a tensor is refused as outdated. */
 void gst_pp_output_queue_drain_outdated (GstPpOutputQueue *queue);
-/* What downstream answered to a drain, told once; the next frame finds out whether
- * it still holds. */
+/* Returns what downstream answered to the last drain, and forgets it: if it is no
+ * success, one frame fails, and the next one asks downstream again. */
 GstFlowReturn gst_pp_output_queue_take_flow (GstPpOutputQueue *queue);
-/* Nothing is held, has left or was answered. */
+/* Discards all, and forgets what has left and what downstream answered. */
 void gst_pp_output_queue_flush (GstPpOutputQueue *queue);
 
-/* The time from one frame to the next by the last timestamps, the shortest of
- * them; 0 if unknown. */
+/* The shortest time between frames, by their last GST_PP_MAX_GAPS + 1 timestamps; 0
+ * if one is unknown. */
 GstClockTime gst_pp_output_queue_interval (const GstPpOutputQueue *queue);
 
-/* A new segment begins: nothing of it has left yet. */
+/* After a SEGMENT event: the position is that of the new segment's start. */
 void gst_pp_output_queue_start_segment (GstPpOutputQueue *queue);
 /* Answers a POSITION query of the pad with the stream time of what has left, drains
  * included; the base class would count only what it pushed itself. FALSE where

@@ -22,9 +22,9 @@ GstBufferPool *gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend);
 /* Why the pool last refused a configuration or failed to make a buffer. */
 void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
 
-/* Whether buffer is one for a tensor of exactly size bytes. It cannot after somebody
- * reconfigured the pool, which every holder of a tensor can reach. *reason says
- * so; free it. */
+/* Whether buffer, of such a pool, has one memory of exactly size bytes that a job
+ * may write. It may not after somebody reconfigured the pool, which all who hold a
+ * tensor can do. On FALSE, *reason says so; free it. */
 gboolean gst_pp_tensor_pool_check_buffer (
     GstBuffer *buffer, gsize size, gchar **reason);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A new file is made beside the old one, gets its owner, group and mode, and is
- * renamed to it.
+ * Writes a new file in the folder of the old one, gives it the old one's owner,
+ * group and mode, and renames it to the old one's name.
  */
 
 #include "output_file.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Linux follows no more, either. */
+/* The limit that Linux has. */
 #define MAX_LINKS 40
 
 static gchar *
@@ -22,7 +22,7 @@ say_errno (gint error)
   return g_strdup (g_strerror (error));
 }
 
-/* path with links in its folders followed, but not one at its end. */
+/* path without links among its folders. If the file itself is a link, it stays. */
 static gchar *
 resolve_folder (const gchar *path, gchar **reason)
 {
@@ -87,8 +87,9 @@ check_old_file (const gchar *target, struct stat *status, gchar **reason)
   return FALSE;
 }
 
-/* Whether file has, or was given, the owner, group and mode of the old one. Owner
- * first: a change of it clears bits of the mode. */
+/* Gives file the owner, group and mode of the old one; FALSE and *reason if that
+ * is not possible. The owner comes first, since changing it clears bits of the
+ * mode. */
 static gboolean
 copy_ownership (gint file, const struct stat *old, gchar **reason)
 {
@@ -111,8 +112,8 @@ copy_ownership (gint file, const struct stat *old, gchar **reason)
   return TRUE;
 }
 
-/* An empty file beside target that can take its place. Its descriptor and its
- * *path (to be freed); -1 with *reason. */
+/* Makes an empty file in target's folder that can be renamed to target. Returns
+ * its descriptor, and its name in *path (to be freed); -1 with *reason. */
 static gint
 make_new_file (const gchar *target, gchar **path, gchar **reason)
 {
@@ -194,7 +195,7 @@ gst_pp_output_file_write (
   gboolean good = error == 0;
   if (!good)
     *reason = say_errno (error);
-  /* What came there while the text was written is not ours to replace. */
+  /* Others may have put something there while the text was written. */
   good = good && check_old_file (target, &old, reason);
   if (good && g_rename (beside, target) != 0) {
     *reason = say_errno (errno);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A file of the user's that is replaced as a whole: its owner, group and mode
- * stay, and if anything fails it stays as it was. What is written may be read
- * at any time.
+ * Replaces a user's file as a whole and keeps its owner, group and mode. If
+ * anything fails, the file stays as it was. Readers find the old content or all
+ * of the new one, never a part.
  */
 #ifndef GST_PP_OUTPUT_FILE_H
 #define GST_PP_OUTPUT_FILE_H

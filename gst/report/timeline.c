@@ -12,9 +12,9 @@ struct _GstPpTimeline {
   gchar *path;   /* as the user wrote it */
   gchar *target; /* of gst_pp_output_file_find */
   void (*append) (GString *text, const GstPpTrace *trace);
-  gboolean written; /* and nothing was added since */
+  gboolean written; /* no frame was added since */
   guint64 frames;   /* added so far */
-  gint streams;     /* above every frame's stream */
+  gint streams;     /* more than any frame's stream */
   gdouble origin;   /* the first frame's start, in the device's time */
   /* the end of each stream's last frame, from origin */
   gdouble stream_until[PP_MAX_STREAMS];
@@ -93,8 +93,8 @@ gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info)
   timeline->written = FALSE;
 }
 
-/* Any bytes as valid UTF-8 that XML 1.0 and JSON can hold; to be freed. Names come
- * from applications and drivers. */
+/* A copy of name that XML 1.0 and JSON can hold; to be freed. Names come from
+ * applications and drivers and may have any bytes. */
 static gchar *
 printable (const gchar *name)
 {

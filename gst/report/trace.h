@@ -32,7 +32,7 @@ typedef struct {
   const GstPpSpan *span; /* in order of their numbers */
   guint length;
   guint64 frames; /* in the run; the spans are the last of them */
-  gint streams;   /* above every span's stream */
+  gint streams;   /* more than any span's stream */
 } GstPpTrace;
 
 /* Appends a Chrome trace, for https://ui.perfetto.dev and chrome://tracing. */

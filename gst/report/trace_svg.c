@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* So many frames of each stream are shown. */
+/* How many frames of each stream are shown, on average. */
 #define FRAMES_PER_LANE 6
 /* Lengths in user units, which are pixels at the picture's nominal size. */
 #define WIDTH 1000
@@ -308,7 +308,7 @@ append_span (GString *text, const Stretch *stretch, const GstPpSpan *span)
     if (from > x)
       append_box (text, x, y, from - x, LANE_HEIGHT, fill);
   }
-  /* The stream's frame before may have ended just here. */
+  /* A line shows where the frame begins: the one before may end just there. */
   if (span->edge[0] > stretch->begin &&
       from - x_of (stretch, span->edge[0]) > MARKED_WIDTH)
     append_box (text, x_of (stretch, span->edge[0]) - 0.5, y, 1, LANE_HEIGHT,
