@@ -59,7 +59,7 @@ void
 gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval)
 {
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  /* None were wanted so far: the first interval begins now. */
+  /* No messages were wanted so far: the first interval begins now. */
   if (monitor->interval == 0)
     gst_pp_stats_begin_interval (&monitor->stats);
   monitor->interval = interval;
@@ -74,8 +74,8 @@ gst_pp_monitor_add_dropped (GstPpMonitor *monitor)
   g_rec_mutex_unlock (mutex);
 }
 
-/* If an interval is over: begins the next one, and returns a copy of the statistics
- * at its end. Else NULL. With the lock held. */
+/* If an interval is over, begins the next one and returns a copy of the
+ * statistics at that moment; else returns NULL. Called with the lock held. */
 static GstPpStats *
 end_interval (GstPpMonitor *monitor)
 {
