@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How rows are moved was measured on an H200: a copy takes 2.9 us and its bytes
- * at 54 GB/s, a gather 4.6 us and its bytes at 51 GB/s. So up to three copies a
- * plane are faster than a gather.
+ * Makes recipes.
+ *
+ * Copies or a gather? Measured on an H200, 1080p RGB, us a frame: a tensor 576
+ * wide takes three strided copies, 82, or a gather, 88; one 512 wide four copies,
+ * 81, or a gather, 78. So a plane is copied with up to three copies, else
+ * gathered.
  */
 #include "recipe.h"
 
