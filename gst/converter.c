@@ -56,7 +56,7 @@ gst_pp_converter_init (GstPpConverter *self, GstElement *element,
   gst_pp_live_settings_init (&self->settings, element);
   gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new (element);
-  gst_pp_negotiated_init (&self->negotiated);
+  gst_pp_negotiated_init (&self->negotiated, element);
   self->spare_frames = gst_atomic_queue_new (MAX_FRAMES);
 }
 
@@ -139,6 +139,7 @@ open_device (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
 
   self->opened = *constraints;
   self->opened_process = getpid ();
+  self->n_jobs = 0;
   self->device = gst_pp_device_open (self->element, constraints, &error);
   if (self->device == NULL) {
     gst_pp_converter_post_error (self, &error);
@@ -150,7 +151,7 @@ open_device (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
   self->device_name = g_strdup (pp_device_name (self->device));
   GST_OBJECT_UNLOCK (self->element);
   gst_pp_monitor_reset (self->monitor, self->device);
-  GST_INFO_OBJECT (self->element, "%s, %d streams",
+  GST_INFO_OBJECT (self->element, "opened %s, with %d streams",
       pp_device_name (self->device), pp_device_streams (self->device));
   return TRUE;
 }
@@ -183,6 +184,10 @@ gst_pp_converter_open (GstPpConverter *self, gboolean run)
       gst_pp_live_settings_device_constraints (&self->settings);
   if (is_device_good (self, &constraints))
     return TRUE;
+  if (self->device != NULL)
+    GST_DEBUG_OBJECT (self->element,
+        "opening a device again: %s failed, or its properties have changed",
+        pp_device_name (self->device));
   gst_pp_converter_close (self);
   if (open_device (self, &constraints))
     return TRUE;
@@ -281,8 +286,12 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
   GstCaps *fixed =
       gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
 
-  if (fixed != NULL)
+  if (fixed != NULL) {
+    GST_DEBUG_OBJECT (self->element,
+        "downstream offered %" GST_PTR_FORMAT "; taken: %" GST_PTR_FORMAT,
+        tensors, fixed);
     return fixed;
+  }
   post_caps_reason (self, "Downstream wants", reason);
   return gst_caps_new_empty ();
 }
@@ -370,8 +379,12 @@ gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
       &self->settings, &negotiated->settings, &self->settings_serial);
   if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (negotiated);
-  if (difference != GST_PP_SAME)
+  if (difference != GST_PP_SAME) {
+    GST_DEBUG_OBJECT (self->element,
+        "changed properties take effect with job %" G_GUINT64_FORMAT,
+        self->n_jobs);
     set_stats_interval (self);
+  }
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
   gst_pp_negotiated_warn_crop (negotiated, self->element);
@@ -419,15 +432,41 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
     gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
 }
 
+/* Before the device, whose threads log the end of the job. */
+static void
+log_job (
+    const GstPpConverter *self, const GstPpFrame *frame, const pp_plan *plan)
+{
+  const GstPpInput *input = &frame->input;
+  const gboolean cuda = pp_device_backend (self->device) == PP_BACKEND_CUDA;
+  const guint planes = GST_VIDEO_FRAME_N_PLANES (&input->frame);
+  const guint pinned = (guint) __builtin_popcount (frame->pinned_planes);
+  pp_geometry geometry;
+
+  pp_plan_get_geometry (plan, &geometry);
+  GST_DEBUG_OBJECT (self->element,
+      "frame with PTS %" GST_TIME_FORMAT " is job %" G_GUINT64_FORMAT
+      ": the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, %u %s",
+      GST_TIME_ARGS (GST_BUFFER_PTS (input->buffer)), self->n_jobs,
+      geometry.source.width, geometry.source.height, geometry.source.x,
+      geometry.source.y, input->width, input->height, cuda ? pinned : planes,
+      cuda ? "pinned" : "read where they lie", cuda ? planes - pinned : 0,
+      "copied to pinned memory first");
+}
+
 gboolean
 gst_pp_converter_submit (
     GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output)
 {
   pp_error error;
 
+  gst_pp_frame_find_pinned (frame, self->device, plan);
+  log_job (self, frame, plan);
   if (gst_pp_frame_submit (
-          frame, self->device, plan, output, on_done, self, &error))
+          frame, self->device, plan, output, on_done, self, &error)) {
+    self->n_jobs++;
     return TRUE;
+  }
   gst_pp_converter_post_error (self, &error);
   return FALSE;
 }

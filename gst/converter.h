@@ -38,6 +38,7 @@ typedef struct {
 
   /* The streaming thread's. */
   GstPpNegotiated negotiated;
+  guint64 n_jobs;               /* submitted to device: the next one's number */
   guint settings_serial;        /* of the settings in it */
   GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones; any thread */
   gboolean warned; /* of settings that lose something, since the start */

@@ -103,6 +103,28 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   return fixed;
 }
 
+static void
+log_negotiated (GstCudaPreproc *self, const GstCaps *video)
+{
+  const GstPpNegotiated *negotiated = &self->converter.negotiated;
+  const GstPpTensor *tensor = &negotiated->tensor;
+  const GstVideoInfo *info = &negotiated->info;
+  pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
+    GST_VIDEO_INFO_HEIGHT (info) };
+
+  gst_pp_settings_crop (&negotiated->settings, &picture);
+  GST_DEBUG_OBJECT (self,
+      "negotiated tensors of %dx%d, %d channels, %s, %s, framerate %d/%d, from "
+      "the picture of %dx%d at %d,%d; streams: %d; frames held back: %u; video: "
+      "%" GST_PTR_FORMAT,
+      tensor->width, tensor->height, tensor->channels,
+      gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
+      gst_pp_enum_nick (gst_pp_types, (gint) tensor->type),
+      GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info), picture.width,
+      picture.height, picture.x, picture.y,
+      pp_device_streams (self->converter.device), self->depth.frames, video);
+}
+
 static gboolean
 gst_cuda_preproc_set_caps (
     GstBaseTransform *trans, GstCaps *incaps, GstCaps *outcaps)
@@ -116,10 +138,28 @@ gst_cuda_preproc_set_caps (
   gst_pp_depth_choose (&self->depth, trans,
       converter->negotiated.settings.async_depth, converter->device,
       &converter->negotiated.info);
+  log_negotiated (self, incaps);
   return TRUE;
 }
 
 /* memory: ours for upstream's frames, ours for tensors */
+
+/* what: what is done with the query's first pool, which may have none. */
+static void
+log_allocation (GstCudaPreproc *self, const gchar *what, GstQuery *query)
+{
+  GstBufferPool *pool = NULL;
+  guint size = 0, min = 0;
+
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, NULL);
+  GST_DEBUG_OBJECT (self, "%s %s of %s memory: at least %u buffers of %u bytes",
+      what, pool != NULL ? "a pool" : "an allocator",
+      pp_device_backend (self->converter.device) == PP_BACKEND_CUDA ? "pinned"
+                                                                    : "host",
+      min, size);
+  gst_clear_object (&pool);
+}
 
 static gboolean
 gst_cuda_preproc_propose_allocation (
@@ -127,8 +167,11 @@ gst_cuda_preproc_propose_allocation (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  return gst_pp_propose_allocation (query, self->converter.allocator,
-      (guint) pp_device_streams (self->converter.device));
+  if (!gst_pp_propose_allocation (query, self->converter.allocator,
+          (guint) pp_device_streams (self->converter.device)))
+    return FALSE;
+  log_allocation (self, "upstream was offered", query);
+  return TRUE;
 }
 
 /* Takes the reference; NULL: there is none any more. */
@@ -161,6 +204,7 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   }
   gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
   take_pool (self, pool);
+  log_allocation (self, "tensors come from", query);
   return TRUE;
 }
 
@@ -271,19 +315,26 @@ gst_cuda_preproc_submit_input_buffer (
   GstPpOutputQueue *outputs = &self->outputs;
 
   gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
-  if (is_discont ||
-      gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    gst_pp_output_queue_drain (outputs);
+  if (is_discont)
+    gst_pp_output_queue_drain (outputs, "a frame with DISCONT");
+  else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
+    gst_pp_output_queue_drain (outputs, "a new negotiation");
   GstFlowReturn flow = gst_pp_output_queue_take_flow (outputs);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
     return flow;
   }
+  const GstClockTime pts = GST_BUFFER_PTS (input);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)
              ->submit_input_buffer (trans, is_discont, input);
   self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (self->dropped)
+  if (self->dropped) {
+    GST_DEBUG_OBJECT (self,
+        "the frame with PTS %" GST_TIME_FORMAT
+        " is late and was dropped, as downstream's QoS events ask",
+        GST_TIME_ARGS (pts));
     gst_pp_monitor_add_dropped (self->converter.monitor);
+  }
   self->at_once = self->dropped || is_discont || !outputs->started;
   if (self->dropped) /* generate_output tells it after what is held */
     return GST_FLOW_OK;
@@ -356,6 +407,7 @@ handle_caps (GstCudaPreproc *self, GstEvent *event)
 static void
 end_flush (GstCudaPreproc *self)
 {
+  GST_DEBUG_OBJECT (self, "flush-stop: the stream begins again");
   /* The device first: it may still write to what is held. */
   pp_device_drain (self->converter.device, NULL);
   gst_pp_output_queue_flush (&self->outputs);
@@ -372,9 +424,10 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
   if (type == GST_EVENT_FLUSH_STOP) {
     end_flush (self);
   } else if (type == GST_EVENT_FLUSH_START) {
+    GST_DEBUG_OBJECT (self, "flush-start: what is held will be discarded");
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
-    gst_pp_output_queue_drain (&self->outputs);
+    gst_pp_output_queue_drain (&self->outputs, GST_EVENT_TYPE_NAME (event));
     /* The end of the last segment is not the end of the next. */
     if (self->outputs.flow == GST_FLOW_EOS &&
         (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START))
@@ -428,12 +481,12 @@ query_sink (GstCudaPreproc *self, GstQuery *query)
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
-    gst_pp_output_queue_drain (&self->outputs);
+    gst_pp_output_queue_drain (&self->outputs, "drain query");
     /* Upstream wants its buffers back. */
     pp_device_drain (self->converter.device, NULL);
   } else if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
       gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    gst_pp_output_queue_drain (&self->outputs);
+    gst_pp_output_queue_drain (&self->outputs, "allocation query");
   }
   return GST_BASE_TRANSFORM_CLASS (parent_class)
       ->query (trans, GST_PAD_SINK, query);

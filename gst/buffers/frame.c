@@ -61,6 +61,14 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   gst_pp_frame_free (frame);
 }
 
+void
+gst_pp_frame_find_pinned (
+    GstPpFrame *frame, const pp_device *device, const pp_plan *plan)
+{
+  frame->pinned_planes = gst_pp_input_pinned_planes (
+      &frame->input, plan, pp_device_backend (device));
+}
+
 gboolean
 gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     GstBuffer *output, GstPpFrameDone done, gpointer owner, pp_error *error)
@@ -69,8 +77,7 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
   const pp_task task = {
     .plan = plan,
     .view = frame->input.view,
-    .pinned_planes = gst_pp_input_pinned_planes (
-        &frame->input, plan, pp_device_backend (device)),
+    .pinned_planes = frame->pinned_planes,
     .tensor = gst_pp_memory_get_data (memory),
     .padding = gst_pp_memory_get_padding (memory),
     .urgent = frame->urgent,

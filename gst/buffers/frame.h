@@ -26,8 +26,9 @@ struct _GstPpFrame {
   GstPpInput input;
   gpointer owner; /* outlives it */
   GstPpFrameDone done;
-  GstPpSpent spent; /* before it was submitted */
-  gboolean urgent;  /* as in pp_task; set before it is submitted */
+  GstPpSpent spent;    /* before it was submitted */
+  gboolean urgent;     /* as in pp_task; set before it is submitted */
+  guint pinned_planes; /* as in pp_task */
   GstClockTime submitted;
 };
 
@@ -43,6 +44,9 @@ void gst_pp_frame_free (GstPpFrame *frame);
 /* Frees spare and its frames. No frame may be under way. */
 void gst_pp_frame_free_spare (GstAtomicQueue *spare);
 
+/* Finds out which planes the device can read where they lie; before submit. */
+void gst_pp_frame_find_pinned (
+    GstPpFrame *frame, const pp_device *device, const pp_plan *plan);
 /* Queues the job that fills output, whose memory then carries the job. output must
  * have passed gst_pp_tensor_pool_check_buffer for this plan. Takes frame; done is
  * called exactly once if TRUE is returned, else never. */

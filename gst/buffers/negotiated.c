@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "gst/caps/inputformat.h"
+#include "gst/debug.h"
 
 void
-gst_pp_negotiated_init (GstPpNegotiated *negotiated)
+gst_pp_negotiated_init (GstPpNegotiated *negotiated, GstElement *element)
 {
   memset (negotiated, 0, sizeof *negotiated);
+  negotiated->element = element;
   gst_pp_settings_init (&negotiated->settings);
   gst_video_info_init (&negotiated->info);
 }
@@ -48,6 +50,25 @@ make_plan (GstPpNegotiated *negotiated, gint width, gint height,
   return plan;
 }
 
+static void
+log_plan (const GstPpNegotiated *negotiated, const pp_plan *plan, gint width,
+    gint height)
+{
+  const GstPpSettings *settings = &negotiated->settings;
+  pp_geometry geometry;
+
+  pp_plan_get_geometry (plan, &geometry);
+  const pp_rect source = geometry.source, target = geometry.target;
+  GST_DEBUG_OBJECT (negotiated->element,
+      "made a plan: the picture of %dx%d at %d,%d of the %dx%d frame is resized to %dx%d at "
+      "%d,%d of the %dx%d tensor; method %s, antialias %s",
+      source.width, source.height, source.x, source.y, width, height,
+      target.width, target.height, target.x, target.y, negotiated->tensor.width,
+      negotiated->tensor.height,
+      gst_pp_enum_nick (gst_pp_methods, settings->method),
+      settings->antialias ? "on" : "off");
+}
+
 pp_plan *
 gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
     gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason)
@@ -72,6 +93,7 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
   negotiated->entry[slot].width = width;
   negotiated->entry[slot].height = height;
   negotiated->entry[slot].picture = cut;
+  log_plan (negotiated, plan, width, height);
   return plan;
 }
 

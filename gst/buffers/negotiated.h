@@ -20,6 +20,7 @@ G_BEGIN_DECLS
 
 /* The streaming thread's. */
 typedef struct {
+  GstElement *element; /* not a reference; may be NULL */
   /* What plans are made of. Whoever changes these calls forget_plans. */
   GstPpSettings settings;
   GstVideoInfo info;
@@ -35,7 +36,8 @@ typedef struct {
   gchar *warned_crop; /* the value that a warning was about; owned */
 } GstPpNegotiated;
 
-void gst_pp_negotiated_init (GstPpNegotiated *negotiated);
+/* element: named in the debug log, or NULL; outlives negotiated. */
+void gst_pp_negotiated_init (GstPpNegotiated *negotiated, GstElement *element);
 /* Forgets the plans. */
 void gst_pp_negotiated_forget_plans (GstPpNegotiated *negotiated);
 /* Forgets everything. */

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "gst/debug.h"
+
 static void
 forget_times (GstPpOutputQueue *queue)
 {
@@ -116,6 +118,9 @@ gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
 {
   g_queue_push_tail (&queue->buffers, buffer);
   note_gap (queue, GST_BUFFER_PTS (buffer));
+  GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
+      "queued the tensor with PTS %" GST_TIME_FORMAT "; tensors held: %u",
+      GST_TIME_ARGS (GST_BUFFER_PTS (buffer)), queue->buffers.length);
 }
 
 /* A push that lasts as long as the pipeline is paused says nothing about the
@@ -135,6 +140,7 @@ begin_push (GstPpOutputQueue *queue)
   note_position (queue, buffer);
   queue->started = queue->leaving = TRUE;
   queue->was_playing = is_playing (queue);
+  queue->leaving_pts = GST_BUFFER_PTS (buffer);
   gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_ELEMENT);
   return buffer;
 }
@@ -143,6 +149,10 @@ begin_push (GstPpOutputQueue *queue)
 static void
 end_push (GstPpOutputQueue *queue, GstFlowReturn flow)
 {
+  GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
+      "pushed the tensor with PTS %" GST_TIME_FORMAT ": %s; tensors held: %u",
+      GST_TIME_ARGS (queue->leaving_pts), gst_flow_get_name (flow),
+      queue->buffers.length);
   queue->leaving = FALSE;
   if (flow >= GST_FLOW_OK)
     queue->refused = FALSE;
@@ -155,6 +165,9 @@ end_push (GstPpOutputQueue *queue, GstFlowReturn flow)
 static void
 discard (GstPpOutputQueue *queue)
 {
+  if (queue->buffers.length > 0)
+    GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
+        "held tensors are discarded: %u", queue->buffers.length);
   g_queue_clear_full (&queue->buffers, (GDestroyNotify) gst_buffer_unref);
 }
 
@@ -210,9 +223,14 @@ gst_pp_output_queue_settle (GstPpOutputQueue *queue, GstFlowReturn flow)
 /* draining and flushing */
 
 static void
-drain (GstPpOutputQueue *queue, gboolean anew)
+drain (GstPpOutputQueue *queue, const gchar *cause, gboolean anew)
 {
   GstFlowReturn flow = GST_FLOW_OK;
+
+  if (queue->buffers.length > 0)
+    GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
+        "%s: held tensors are pushed before it: %u", cause,
+        queue->buffers.length);
 
   /* What makes us drain has just come from upstream. */
   gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_SOURCE);
@@ -227,15 +245,15 @@ drain (GstPpOutputQueue *queue, gboolean anew)
 }
 
 void
-gst_pp_output_queue_drain (GstPpOutputQueue *queue)
+gst_pp_output_queue_drain (GstPpOutputQueue *queue, const gchar *cause)
 {
-  drain (queue, FALSE);
+  drain (queue, cause, FALSE);
 }
 
 void
 gst_pp_output_queue_drain_outdated (GstPpOutputQueue *queue)
 {
-  drain (queue, TRUE);
+  drain (queue, "new caps", TRUE);
 }
 
 GstFlowReturn

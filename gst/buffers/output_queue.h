@@ -22,11 +22,12 @@ typedef struct {
   const GstSegment *segment; /* that their timestamps are in; not owned */
   GQueue buffers;            /* GstBuffer, oldest first */
   gboolean started;          /* one left since the start or the last flush */
-  gboolean discont;     /* some were discarded: the next one gets DISCONT */
-  gboolean refused;     /* the last push was refused as outdated */
-  gboolean leaving;     /* one was taken, and is being pushed */
-  gboolean was_playing; /* when that one was taken */
-  GstFlowReturn flow;   /* what downstream last answered to a drain */
+  gboolean discont;         /* some were discarded: the next one gets DISCONT */
+  gboolean refused;         /* the last push was refused as outdated */
+  gboolean leaving;         /* one was taken, and is being pushed */
+  gboolean was_playing;     /* when that one was taken */
+  GstClockTime leaving_pts; /* of that one */
+  GstFlowReturn flow;       /* what downstream last answered to a drain */
   GstPpThreadTime thread_time; /* how long pushing takes, and the rest */
   /* between the last frames' timestamps, newest first; 0: unknown */
   GstClockTime gap[GST_PP_MAX_GAPS];
@@ -54,8 +55,9 @@ GstFlowReturn gst_pp_output_queue_settle (
     GstPpOutputQueue *queue, GstFlowReturn flow);
 
 /* Pushes all held tensors. A failure is kept for the next frame to return, see
- * take_flow; it has the same effects as in settle. */
-void gst_pp_output_queue_drain (GstPpOutputQueue *queue);
+ * take_flow; it has the same effects as in settle. cause, for the debug log, is
+ * what they have to leave before; a string that is not freed. */
+void gst_pp_output_queue_drain (GstPpOutputQueue *queue, const gchar *cause);
 /* The same while new caps are negotiated: a tensor is refused as outdated. */
 void gst_pp_output_queue_drain_outdated (GstPpOutputQueue *queue);
 /* Returns what downstream answered to the last drain, and forgets it: if it is no

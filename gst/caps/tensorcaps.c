@@ -55,9 +55,9 @@ is_open_framerate (const GValue *value)
           gst_value_get_fraction_numerator (value) == 0);
 }
 
-/* Copies the other caps' framerate to caps. If caps have one already, what both
- * allow replaces it; if they have nothing in common, it stays. The latter is also
- * so for a value that is no framerate, such as text, which GstVideoInfo ignores. */
+/* Sets the framerate of caps. If they have one already, it becomes what both
+ * allow; if the two have nothing in common, it stays. It also stays if
+ * framerate is of another type, such as text, which GstVideoInfo ignores. */
 static void
 keep_framerate (GstCaps *caps, const GValue *framerate)
 {
@@ -92,8 +92,8 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
   if (filter == NULL)
     return result;
 
-  /* A source that can choose takes the first of the caps. So caps for upstream are
-   * in our order, not in that of its filter. */
+  /* A source that can choose takes the first structure. So caps for upstream
+   * are in our order of preference, not in that of its filter. */
   const gboolean ours = direction == GST_PAD_SRC;
   GstCaps *filtered = gst_caps_intersect_full (
       ours ? result : filter, ours ? filter : result, GST_CAPS_INTERSECT_FIRST);
@@ -147,8 +147,8 @@ count_channels (const GstPpTensorConstraints *constraints)
       : 0;
 }
 
-/* Reads the dimensions as one layout. FALSE and *reason if that gives no tensor of
- * ours or contradicts constraints. */
+/* Reads the dimensions as one layout. FALSE and *reason if the element cannot
+ * make that tensor, or if it contradicts constraints. */
 static gboolean
 read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,

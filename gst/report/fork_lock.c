@@ -55,7 +55,7 @@ own_mutex (GstPpForkLock *lock)
 {
   Mutex *mutex = g_atomic_pointer_get (&lock->mutex);
 
-  /* Another thread of the child may be faster. */
+  /* Another thread of the child may put its mutex there first. */
   while (mutex->process != getpid ()) {
     Mutex *own = new_mutex (mutex);
     if (!g_atomic_pointer_compare_and_exchange (&lock->mutex, mutex, own))

@@ -59,7 +59,7 @@ void
 gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval)
 {
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
-  /* None were wanted so far: the first interval begins now. */
+  /* No messages were wanted so far: the first interval begins now. */
   if (monitor->interval == 0)
     gst_pp_stats_begin_interval (&monitor->stats);
   monitor->interval = interval;
@@ -74,8 +74,8 @@ gst_pp_monitor_add_dropped (GstPpMonitor *monitor)
   g_rec_mutex_unlock (mutex);
 }
 
-/* If an interval is over: begins the next one, and returns a copy of the statistics
- * at its end. Else NULL. With the lock held. */
+/* If an interval is over, begins the next one and returns a copy of the
+ * statistics at that moment; else returns NULL. Called with the lock held. */
 static GstPpStats *
 end_interval (GstPpMonitor *monitor)
 {
@@ -94,23 +94,29 @@ post_interval (GstElement *element, const GstPpStats *stats)
           GST_OBJECT (element), gst_pp_stats_interval_to_structure (stats)));
 }
 
+/* The same words before and after the stages' times. */
+#define LOG_DONE                                                               \
+  "job %" G_GUINT64_FORMAT " is done, %.1f us after it was submitted: "
+#define LOG_MOVED                                                              \
+  ", on stream %d; bytes up %" G_GSIZE_FORMAT ", down %" G_GSIZE_FORMAT        \
+  ", staged %" G_GSIZE_FORMAT
+
 static void
-log_frame (GstElement *element, const pp_job_info *info, GstClockTime latency)
+log_job (GstElement *element, const pp_job_info *info, GstClockTime latency)
 {
   const pp_times *times = &info->times;
-  gchar stages[100] = "stages not timed";
+  const gdouble us = (gdouble) latency / (gdouble) GST_USECOND;
 
   if (info->timed)
-    g_snprintf (stages, sizeof stages,
-        "upload %.1f us, kernel %.1f us, download %.1f us",
-        times->uploaded - times->start, times->computed - times->uploaded,
-        times->done - times->computed);
-  GST_DEBUG_OBJECT (element,
-      "frame %" G_GUINT64_FORMAT
-      " is done, %.1f us after it was submitted: %s, on stream %d; bytes up "
-      "%" G_GSIZE_FORMAT ", down %" G_GSIZE_FORMAT ", staged %" G_GSIZE_FORMAT,
-      info->sequence, (gdouble) latency / (gdouble) GST_USECOND, stages,
-      info->stream, info->bytes_up, info->bytes_down, info->bytes_staged);
+    GST_DEBUG_OBJECT (element,
+        LOG_DONE "upload %.1f us, kernel %.1f us, download %.1f us" LOG_MOVED,
+        info->sequence, us, times->uploaded - times->start,
+        times->computed - times->uploaded, times->done - times->computed,
+        info->stream, info->bytes_up, info->bytes_down, info->bytes_staged);
+  else
+    GST_DEBUG_OBJECT (element, LOG_DONE "stages not timed" LOG_MOVED,
+        info->sequence, us, info->stream, info->bytes_up, info->bytes_down,
+        info->bytes_staged);
 }
 
 void
@@ -131,10 +137,10 @@ gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
 
   if (decided_now)
     GST_DEBUG_OBJECT (monitor->element,
-        "%d streams are used from frame %" G_GUINT64_FORMAT
-        " on, chosen by the stage times of the frames before",
+        "%d streams are used from job %" G_GUINT64_FORMAT
+        " on, chosen by the stage times of the jobs before",
         info->streams_in_use, info->sequence);
-  log_frame (monitor->element, info, ended - submitted);
+  log_job (monitor->element, info, ended - submitted);
   if (interval != NULL)
     post_interval (monitor->element, interval);
 }

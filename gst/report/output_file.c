@@ -88,7 +88,8 @@ check_old_file (const gchar *target, struct stat *status, gchar **reason)
 }
 
 /* Gives file the owner, group and mode of the old one; FALSE and *reason if that
- * is not possible. The owner comes first, since changing it clears bits of the mode. */
+ * is not possible. The owner comes first, since changing it clears bits of the
+ * mode. */
 static gboolean
 copy_ownership (gint file, const struct stat *old, gchar **reason)
 {

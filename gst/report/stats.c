@@ -119,7 +119,7 @@ host_load (const GstPpStats *stats, const pp_job_info *info,
     .processors = stats->recent.processors,
     .latency = latency };
 
-  /* What the thread did before the first job says nothing about any place. */
+  /* Time before the first job belongs to the start and is not counted. */
   if (stats->recent.frames + stats->untimed.frames > 0) {
     memcpy (load.place, spent->place, sizeof load.place);
     load.waited = spent->waited;

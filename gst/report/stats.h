@@ -21,8 +21,8 @@ typedef struct {
   gdouble waited; /* in maps of tensors, by any thread */
 } GstPpSpent;
 
-/* A stopwatch that says where the streaming thread is. Used by that thread
- * only. */
+/* A stopwatch of the streaming thread: how long it was in each place. Used by
+ * that thread only. */
 typedef struct {
   GstClockTime since;  /* end of the time counted last; NONE: not running */
   GstClockTime waited; /* the last gst_pp_thread_time_take's */
@@ -124,8 +124,8 @@ GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
  *   latency-mean, -p50, -p95, -p99              from submission to the tensor
  *
  * Means are those of the run, percentiles (nearest rank) those of its last 4096
- * frames, or samples; all are 0 before the first frame. A run starts when the element goes
- * from READY to PAUSED. */
+ * frames, or samples; all are 0 before the first frame. A run starts when the
+ * element goes from READY to PAUSED. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 
 /* A new structure for the element message of stats-interval, named

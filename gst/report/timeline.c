@@ -14,7 +14,7 @@ struct _GstPpTimeline {
   void (*append) (GString *text, const GstPpTrace *trace);
   gboolean written; /* no frame was added since */
   guint64 frames;   /* added so far */
-  gint streams;     /* more than any frame's stream */
+  gint streams;     /* the highest stream's number + 1 */
   gdouble origin;   /* the first frame's start, in the device's time */
   /* the end of each stream's last frame, from origin */
   gdouble stream_until[PP_MAX_STREAMS];
@@ -83,7 +83,8 @@ gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info)
     .bytes = { [GST_PP_STAGE_UPLOAD] = info->bytes_up,
         [GST_PP_STAGE_DOWNLOAD] = info->bytes_down },
   };
-  /* A stream is in order, but a GPU rounds its times to half a microsecond. */
+  /* A stream's stages follow each other, but a GPU rounds times to half a
+   * microsecond, so that they could seem to overlap. */
   for (guint e = 0; e < G_N_ELEMENTS (span->edge); e++) {
     span->edge[e] = MAX (span->edge[e] - timeline->origin, *until);
     *until = span->edge[e];

@@ -32,7 +32,7 @@ typedef struct {
   const GstPpSpan *span; /* in order of their numbers */
   guint length;
   guint64 frames; /* in the run; the spans are the last of them */
-  gint streams;   /* more than any span's stream */
+  gint streams;   /* the highest stream's number + 1 */
 } GstPpTrace;
 
 /* Appends a Chrome trace, for https://ui.perfetto.dev and chrome://tracing. */

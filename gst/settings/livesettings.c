@@ -20,6 +20,16 @@ gst_pp_live_settings_clear (GstPpLiveSettings *self)
   gst_pp_settings_clear (&self->settings);
 }
 
+/* No string is made where nobody reads it. */
+static void
+log_value (GstElement *element, const gchar *name, const GValue *value)
+{
+  if (gst_debug_category_get_threshold (GST_CAT_DEFAULT) < GST_LEVEL_DEBUG)
+    return;
+  g_autofree gchar *text = gst_value_serialize (value);
+  GST_DEBUG_OBJECT (element, "%s is set to %s", name, text);
+}
+
 void
 gst_pp_live_settings_set_property (
     GstPpLiveSettings *self, guint id, const GValue *value, GParamSpec *pspec)
@@ -33,6 +43,8 @@ gst_pp_live_settings_set_property (
   if (late)
     GST_WARNING_OBJECT (
         self->element, "%s can be set only up to READY", pspec->name);
+  else
+    log_value (self->element, pspec->name, value);
 }
 
 void

@@ -4,10 +4,11 @@
  * only. Each value goes through the same float operations as in the reference,
  * in the same order. pp_cuda_launch chooses one of three kernels:
  *
- *   few_taps  for at most two taps an axis: a thread makes one pixel, and has
- * all of its loads in flight at once tile      for more taps (tile_cuda.cuh)
- *   any_taps  for all that the others cannot do: a thread makes one pixel, tap
- * by tap
+ * - few_taps, for at most two taps an axis: a thread makes one pixel and has all
+ *   of its loads in flight at once.
+ * - tile (tile_cuda.cuh), for more taps.
+ * - any_taps, for what the others cannot do: a thread makes one pixel, tap by
+ *   tap.
  */
 #include "tile_cuda.cuh"
 

@@ -3,12 +3,12 @@
  * The GPU's median: the same values as pp_median_c. pp_cuda_median chooses
  * between two kernels for each group of components:
  *
- *   words       A thread makes some adjacent words of one row or two. It sorts
- * the columns of these words, gets the sorted columns beside them from other
- * threads of its warp, and finds the medians by networks. The outermost threads
- * of a warp only sort. (median_words_cuda.cuh) any_median  A thread makes two
- * samples. For all that words cannot do, and where only some columns are
- * needed.
+ * - words (median_words_cuda.cuh): a thread makes some adjacent words of one row
+ *   or two. It sorts the columns of these words, gets the sorted columns beside
+ *   them from other threads of its warp, and finds the medians by networks. The
+ *   outermost threads of a warp only sort.
+ * - any_median: a thread makes two samples. It is for all that words cannot do,
+ *   and where only some columns are needed.
  *
  * Two values are compared at once, in the halves of a 32-bit word. A sample of
  * one byte is in the upper byte of its half. The lower byte may have any value:

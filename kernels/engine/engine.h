@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What the engine's files share, in the order of a job's way: device.c opens and
- * closes devices; submit.c checks a task and makes the job; stager.c copies
- * pageable planes; order.c queues jobs in the order of submission; queue.c
- * runs a job's recipe on its stream; completion.c ends jobs. job.c has what all
- * of them need of a job, room.c the device memory, tables.c the plans' tables,
- * stream_choice.c how many streams are used.
+ * What the engine's files share, in the order in which a job passes through
+ * them: device.c opens and closes devices; submit.c checks a task and makes the
+ * job; stager.c copies pageable planes; order.c queues jobs in the order of
+ * submission; queue.c runs a job's recipe on its stream; completion.c ends
+ * jobs. job.c has what all of them need of a job, room.c the device memory,
+ * tables.c the plans' tables, stream_choice.c how many streams are used.
  *
  * Locks. device->lock guards the device's list of jobs, the jobs' states and the
  * sticky error. job->lock guards the end of a job. A shared stream's lock is
@@ -69,7 +69,7 @@ struct pp_stream_tables {
 /* Each state belongs to one thread or kind of thread. */
 enum pp_job_state {
   PP_JOB_PAGEABLE, /* a staging thread copies it, now or later */
-  PP_JOB_READY,    /* it is queued next, or behind those before it */
+  PP_JOB_READY,    /* it can be queued, after the jobs before it */
   PP_JOB_QUEUED    /* the completion thread waits for it */
 };
 
@@ -170,7 +170,7 @@ struct pp_device {
   bool thread_entered;   /* the context, or failed to */
   pp_job *first, *last;  /* unfinished jobs, oldest first */
   pp_job *next_to_queue; /* the oldest that is not queued */
-  bool queueing;         /* a thread is at it */
+  bool queueing;         /* a thread is queueing a job */
   int unfinished;
   pp_error error; /* sticky */
   bool quit;
@@ -213,9 +213,9 @@ void pp_stager_stop (pp_device *device);
 
 /* ---- order.c */
 
-/* Queues the jobs that are ready and have none before them that is not, unless a
- * thread is at it, which then goes on with them. With the device's lock held,
- * which is given up meanwhile. */
+/* Queues the ready jobs, oldest first, up to the first that is not ready. If
+ * another thread is queueing, it leaves them to that thread. Called with the
+ * device's lock held, which it releases while it queues a job. */
 void pp_order_queue_ready (pp_device *device);
 
 /* ---- queue.c */
@@ -245,12 +245,12 @@ void pp_recipes_clear (struct pp_recipes *recipes);
 /* ---- room.c: device memory. Not for unified backends. Between enter and
  * leave, with no lock held. */
 
-/* Makes room for plan on stream s, its own tables and the shared buffers. Waits
- * for work on the stream where it replaces memory. By the thread that queues,
- * or without jobs. */
+/* Makes room for plan on stream s: in the device's tables and in the shared
+ * buffers. If it replaces memory, it waits for the work on the stream. Called
+ * by the thread that queues, or while there are no jobs. */
 pp_status pp_room_reserve (
     pp_device *device, int s, const pp_plan *plan, pp_error *error);
-/* Whether there is; with the shared stream's lock held. */
+/* Whether there is room for plan; with the shared stream's lock held. */
 bool pp_room_is_there (const pp_device *device, int s, const pp_plan *plan);
 
 /* ---- tables.c */

@@ -3,17 +3,18 @@
  * The order in which a device's jobs are queued on their streams: that of
  * submission, although pageable ones get ready out of order.
  *
- * One thread at a time queues. Whoever makes the oldest unqueued job ready queues
- * it and all ready ones behind it; threads that come meanwhile leave their jobs
- * to that one and go on. So a pinned frame with nothing ahead of it is queued by
- * pp_submit's caller itself, one behind a staged frame by the thread that copied
- * that one.
+ * One thread at a time queues. The thread that makes the oldest unqueued job
+ * ready queues it and all ready jobs after it. Other threads leave their jobs
+ * to that thread and go on. So pp_submit's caller itself queues a pinned frame
+ * that has nothing ahead of it. A pinned frame behind a staged one is queued by
+ * the thread that copied the staged one.
  *
- * No deadlock: pp_submit's caller waits for older jobs of the device and for the
- * job that its own must come after, staging threads for that one, the thread
- * that queues for the lock of a stream, which is held for one job's calls. A job
- * is named after pp_submit returned it, and one device's jobs are queued in
- * order, so nothing ever waits for a later one.
+ * There is no deadlock. pp_submit's caller waits for older jobs of the device
+ * and for the job in task.after. Staging threads wait for the job in
+ * task.after. The thread that queues waits only for a stream's lock, which is
+ * held for one job's calls. task.after can only be a job that pp_submit has
+ * returned, and one device's jobs are queued in order, so nothing ever waits
+ * for a later job.
  */
 #include "engine.h"
 
@@ -33,7 +34,7 @@ pp_order_queue_ready (pp_device *device)
       job->queued = pp_queue_job (device, job, &job->error) == PP_OK;
     pthread_mutex_lock (&device->lock);
     device->queueing = false;
-    /* From here on it may end, but not before the lock is given up. */
+    /* The completion thread may end it as soon as the lock is released. */
     job->state = PP_JOB_QUEUED;
     device->next_to_queue = job->next;
     pthread_cond_broadcast (&device->changed);

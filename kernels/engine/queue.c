@@ -110,9 +110,9 @@ pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
 
 /* ---- picking a recipe ----------------------------------------------------- */
 
-/* A frame that is waited for and alone goes in two bands. With other jobs in
- * flight, overlap comes from those, and the calls that a second band takes would
- * only hold them up. */
+/* An urgent frame that is alone on the device goes in two bands, so that its
+ * upload and download overlap. Other jobs in flight already give that overlap;
+ * the calls for a second band would only delay them. */
 static bool
 is_worth_two_bands (pp_device *device, const pp_job *job)
 {
@@ -137,7 +137,7 @@ gather_facts (pp_device *device, const pp_job *job)
   return facts;
 }
 
-/* The recipe for the facts, kept or made; NULL with an error. */
+/* The recipe for the facts: a kept one, else a new one. NULL with an error. */
 static const pp_recipe *
 get_recipe (struct pp_recipes *recipes, const pp_plan *plan,
     const pp_facts *facts, pp_error *error)
@@ -207,8 +207,8 @@ bind (const pp_device *device, const pp_job *job, pp_bindings *bindings)
     bindings->event[m] = resources->event[m];
   bindings->event[PP_MARK_UPPER_UPLOADED] = shared->upper_uploaded;
   bindings->event[PP_MARK_UPPER_DONE] = shared->upper_done;
-  /* The other job's events are its own until this one is queued: the job that
-   * gets them next is queued later. */
+  /* The other job still owns its events here: the next job that uses them is
+   * queued after this one. */
   const pp_job *after = job->task.after;
   if (after != NULL && after->device == device)
     bindings->event[PP_MARK_AFTER] =
@@ -238,7 +238,8 @@ run_locked (pp_device *device, const pp_job *job, const pp_recipe *recipe,
   return status;
 }
 
-/* Takes the lock, then enters; grows the stream's buffers without it. */
+/* Runs the recipe with the stream's lock held. If the stream's buffers are too
+ * small, releases the lock, grows them, and tries again. */
 static pp_status
 run_on_stream (pp_device *device, const pp_job *job, const pp_recipe *recipe,
     pp_error *error)
@@ -270,8 +271,8 @@ run_on_stream (pp_device *device, const pp_job *job, const pp_recipe *recipe,
   return status;
 }
 
-/* The error of a job that this one comes after and that was never queued whole:
- * its last event was not recorded. */
+/* Returns the error of the job in task.after if queueing that one failed: its
+ * last event was not recorded, so the stream cannot wait for it. */
 static pp_status
 check_after (const pp_device *device, const pp_job *job, pp_error *error)
 {

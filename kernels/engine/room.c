@@ -10,13 +10,13 @@
 /* Memory for tables is a multiple of this, bytes. */
 #define TABLES_GRAIN ((size_t) 64 << 10)
 
-/* What is replaced; freed when the stream has passed. */
+/* Memory that was replaced. Freed once the stream no longer uses it. */
 struct replaced {
   pp_buffer buffer[PP_N_BUFFERS + 1];
   int n;
 };
 
-/* A median's image lies in its memory as its source does. */
+/* The medians have the image's layout. */
 static void
 needed_sizes (const pp_plan *plan, size_t size[PP_N_BUFFERS])
 {
@@ -62,9 +62,9 @@ allocate (pp_device *device, int s, const pp_plan *plan,
   return PP_OK;
 }
 
-/* Swaps the stream's smaller buffers for the larger ones; what is not needed any
- * more comes back in replaced. Then mark is recorded: behind it, nothing in the
- * stream uses that. */
+/* Replaces the stream's buffers by the larger ones, and returns in replaced the
+ * memory that is no longer needed. Then records mark: work that is queued after
+ * it does not use that memory. */
 static pp_status
 swap (const pp_backend *backend, pp_shared_stream *shared,
     pp_buffer larger[PP_N_BUFFERS], pp_event *mark, struct replaced *replaced,
@@ -92,8 +92,9 @@ swap (const pp_backend *backend, pp_shared_stream *shared,
   return status;
 }
 
-/* Waits until the stream has passed the mark. Where that cannot be, the device
- * has failed; what is queued must still not lose its memory. */
+/* Waits until the stream has passed the mark, then frees what was replaced. If
+ * the mark cannot be recorded or waited for, the device has failed; queued work
+ * may still use the memory, so this waits for both streams instead. */
 static pp_status
 free_replaced (pp_device *device, pp_shared_stream *shared, pp_event *mark,
     pp_status marked, struct replaced *replaced, pp_error *error)
@@ -130,9 +131,9 @@ replace (pp_device *device, pp_shared_stream *shared,
   return status;
 }
 
-/* Twice what the plan needs: tables for a part of the same frames may be larger,
- * since it fills more of the tensor, and growing them for a job waits for its
- * stream. */
+/* Allocates twice what the plan needs. A crop of the same frames may fill more
+ * of the tensor and so need larger tables, and growing them later would wait
+ * for the stream. */
 static pp_status
 allocate_tables (pp_device *device, int s, const pp_plan *plan, pp_error *error)
 {
@@ -150,7 +151,7 @@ allocate_tables (pp_device *device, int s, const pp_plan *plan, pp_error *error)
   *tables = (struct pp_stream_tables){ .block = larger };
   if (before.memory == NULL)
     return PP_OK;
-  /* Earlier jobs of the device read those. */
+  /* Earlier jobs of the device may still read the old tables. */
   pp_buffer none[PP_N_BUFFERS] = { { NULL, 0 } };
   struct replaced replaced = { .buffer = { before }, .n = 1 };
   return replace (device, device->stream[s], none, &replaced, error);
@@ -170,7 +171,7 @@ pp_room_reserve (pp_device *device, int s, const pp_plan *plan, pp_error *error)
     any = any || larger[b].memory != NULL;
   if (status == PP_OK && any)
     status = replace (device, device->stream[s], larger, &replaced, error);
-  for (int b = 0; b < PP_N_BUFFERS; b++) /* those of a failure */
+  for (int b = 0; b < PP_N_BUFFERS; b++) /* left over after a failure */
     if (larger[b].memory != NULL)
       device->backend->device_free (device->context, larger[b].memory);
   return status;

@@ -17,8 +17,8 @@ struct pp_shared_streams {
   pp_shared_stream *first; /* oldest first */
 };
 
-/* The process' streams. The lock is for opening and closing devices, which call
- * the backend meanwhile; threads that have frames never take it. */
+/* The process' streams. The lock is held while devices are opened and closed,
+ * across calls of the backend; threads that convert frames never take it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pp_shared_streams *all;
 
@@ -42,8 +42,8 @@ has (pp_shared_stream *const *stream, int n, const pp_shared_stream *wanted)
   return false;
 }
 
-/* Under the lock: the stream with the fewest users that is not among the n that
- * the device has, or NULL. Counts all. */
+/* Under the lock: the stream with the fewest users that is not one of the n
+ * taken, or NULL. *count becomes the number of all streams. */
 static pp_shared_stream *
 find_least_used (const pp_shared_streams *streams,
     pp_shared_stream *const *taken, int n, int *count)
@@ -91,7 +91,7 @@ create_second (
   return status;
 }
 
-/* All but what keeps the context. */
+/* Destroys all but the arena, which keeps the context. */
 static void
 destroy (const pp_backend *backend, pp_shared_stream *shared)
 {
@@ -205,8 +205,8 @@ give_lock (void)
   pthread_mutex_unlock (&lock);
 }
 
-/* A fork's child has streams of its own, but none of the threads that could give
- * the lock. */
+/* A forked child creates streams of its own. It has none of the parent's other
+ * threads, so nobody could release the lock if one of them held it. */
 static void
 guard_forks (void)
 {

@@ -3,15 +3,16 @@
  * The streams that the devices of a process share: on a GPU a few streams and
  * the buffers that their jobs work in, on the CPU its worker threads.
  *
- * Why they share. On a GPU, what many streams have under way at once does not
- * fit into the cache: on an H200, 64 elements with streams and buffers of their
- * own reached 88 % of the rate of one. On the CPU, 16 elements on two cores
- * would make 64 threads.
+ * Why they share: on a GPU, the buffers of many streams do not fit into the
+ * cache together. On an H200, 64 elements with streams and buffers of their own
+ * reached 88 % of the rate of one. On the CPU, 16 elements on two cores would
+ * make 64 threads.
  *
- * How. A mutex per stream is held while the calls of one job are queued, about
- * 15 us, so that no other device's calls come between them. Nothing else is done
- * under it: no allocation, no free, no wait, no callback. Threads that complete
- * jobs never take it. Buffers grow outside of it and are swapped under it.
+ * How they share: a mutex per stream is held while the calls of one job are
+ * queued, about 15 us, so that no other device's calls come between them. While
+ * it is held, nothing is allocated, freed, waited for or called back. Threads
+ * that complete jobs never take it. Larger buffers are allocated without it and
+ * swapped in with it held.
  */
 #ifndef PP_SHARED_STREAMS_H
 #define PP_SHARED_STREAMS_H
@@ -20,8 +21,8 @@
 
 #include "arena.h"
 
-/* As many as a GPU's devices share; a device that asks for more gets more. On
- * the CPU they share as many as it has cores. */
+/* How many streams the devices of a GPU share; a device that asks for more gets
+ * more. On the CPU, devices share one for each core. */
 #define PP_SHARED_STREAMS 4
 
 typedef struct pp_buffer {
@@ -59,27 +60,29 @@ typedef struct pp_shared_stream {
 /* The streams of one GPU, or of the CPU. */
 typedef struct pp_shared_streams pp_shared_streams;
 
-/* Takes n streams of the device index of backend for a device, those with the
- * fewest users first, and creates what is missing. On a GPU they are n different
- * ones; on the CPU several may be the same, where n is more than it has cores.
- * Between enter and leave of arena's context. On a failure some may have been
- * taken and the others are NULL; they must be given back all the same. */
+/* Takes n streams for a device that is number index of backend. Creates streams
+ * until there are PP_SHARED_STREAMS, on the CPU one for each core; after that
+ * takes those with the fewest users. On a GPU the n streams are all different;
+ * on the CPU some are the same if n is larger than the number of cores. Called
+ * between enter and leave of arena's context. After a failure, the streams that
+ * were not taken are NULL; give the streams back all the same. */
 pp_status pp_shared_streams_take (pp_shared_streams **streams,
     pp_shared_stream **stream, int n, pp_arena *arena,
     const pp_backend *backend, int index, pp_error *error);
 
 /* Gives them back, in the process that took them; the device has no jobs.
  * Returns the streams that no device uses any more, linked by next. Destroy
- * these between enter and leave of arena's context; where that cannot be
- * entered, what they hold is lost with it. Then free them, after leave. */
+ * these between enter and leave of arena's context. If the context cannot be
+ * entered, skip that: what they hold is lost with the context. Then, after
+ * leave, free them. */
 pp_shared_stream *pp_shared_streams_give_back (
     pp_shared_streams **streams, pp_shared_stream **stream, int n);
 void pp_shared_streams_destroy (
     const pp_backend *backend, pp_shared_stream *unused);
 void pp_shared_streams_free (pp_shared_stream *unused);
 
-/* Makes the stream wait for the second one, where a job that failed left its
- * upper band there. With the stream's lock held, between enter and leave. */
+/* Makes the stream wait for the second one if a failed job left its upper band
+ * there. With the stream's lock held, between enter and leave. */
 pp_status pp_shared_stream_join_second (
     pp_shared_stream *shared, const pp_backend *backend, pp_error *error);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * pp_submit: checks the task, waits for room, makes the job and hands it to the
- * threads that stage, or queues it.
+ * pp_submit: checks the task, waits for room, makes the job, and hands it to a
+ * staging thread or queues it.
  */
 #include <stdlib.h>
 
 #include "engine.h"
 
-/* Of the jobs behind the first PP_MEASURED_JOBS, one in so many is timed. */
+/* After the first PP_MEASURED_JOBS jobs, one in this many is timed. */
 #define TIMED_PART 8
 
 static pp_status
@@ -30,8 +30,9 @@ check_task (const pp_task *task, pp_error *error)
   return PP_OK;
 }
 
-/* Waits for room for one more job. Pinned frames do not take up the resources
- * that are there for staging: that would only hold more of upstream's buffers. */
+/* Waits for room for one more job. While nothing is staged, fewer jobs may be
+ * unfinished: using the resources that are there for staging would only hold
+ * more of upstream's buffers. */
 static pp_status
 wait_for_room (pp_device *device, pp_error *error)
 {
@@ -51,8 +52,8 @@ wait_for_room (pp_device *device, pp_error *error)
   return status;
 }
 
-/* Hands the job to the threads that stage, queue and complete it; the caller may
- * be the one that queues. */
+/* Adds the job to the device's list. Hands it to a staging thread, or queues it
+ * on this thread if it is next. */
 static void
 append (pp_device *device, pp_job *job, bool pageable)
 {
@@ -73,8 +74,9 @@ append (pp_device *device, pp_job *job, bool pageable)
   pthread_mutex_unlock (&device->lock);
 }
 
-/* Waits for a job of another device here: waiting on the stream would hold up
- * devices that have nothing to do with it. Threads that stage wait themselves. */
+/* Waits for a job of another device here: making the stream wait would hold up
+ * the other devices that share it. For pageable frames, the staging thread
+ * waits instead. */
 static void
 wait_for_other_device (const pp_device *device, const pp_task *task)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Plans' tables in pinned memory. They go up with a job, and from pageable
- * memory that would make the host wait.
+ * Plans' tables in pinned memory. Jobs upload them, and an upload from
+ * pageable memory would block the host.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 /* Blocks are a multiple of this, bytes. */
 #define GRAIN ((size_t) 16 << 10)
 
-/* The size of blocks that have room for the plan: the same for all, so that the
- * arena hands a freed one out for the next plan. */
+/* The size of a block for the plan's tables. All blocks have one size, so that
+ * the arena can reuse a freed one for the next plan. */
 static size_t
 block_size (pp_device *device, const pp_plan *plan)
 {
@@ -86,9 +86,9 @@ pp_pinned_tables_get (pp_device *device, const pp_plan *plan, pp_error *error)
   return found;
 }
 
-/* Twice what the plan needs: tables for a part of the same frames may be larger,
- * since it fills more of the tensor. The arena keeps the blocks that are freed
- * here. */
+/* Reserves twice what the plan needs, since a crop of the same frames may fill
+ * more of the tensor and so need larger tables. The arena keeps the blocks that
+ * are freed here. */
 pp_status
 pp_pinned_tables_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How rows are moved was measured on an H200: a copy takes 2.9 us and its bytes
- * at 54 GB/s, a gather 4.6 us and its bytes at 51 GB/s. So up to three copies a
- * plane are faster than a gather.
+ * Makes recipes.
+ *
+ * Copies or a gather? Measured on an H200, 1080p RGB, us a frame: a tensor 576
+ * wide takes three strided copies, 82, or a gather, 88; one 512 wide four copies,
+ * 81, or a gather, 78. So a plane is copied with up to three copies, else
+ * gathered.
  */
 #include "recipe.h"
 
@@ -10,7 +13,7 @@
 
 #include "image.h"
 
-/* Groups are not farther apart than this for a copy, bytes:
+/* The largest distance between groups for which copies are used, bytes.
  * cudaMemcpy2DAsync's limit is INT_MAX. */
 #define MAX_STEP ((size_t) 1 << 30)
 /* Tables start at multiples of this on the device, bytes. */
@@ -123,7 +126,8 @@ add_tables (struct maker *maker)
   step->shape = pp_copy_bytes (NULL, NULL, size, true);
 }
 
-/* The content's rows of a band, of each channel where these are planes. */
+/* Downloads a band's rows of the content; in a planar layout, of each
+ * channel. */
 static void
 add_download (struct maker *maker, const pp_band *band, bool second)
 {
@@ -184,7 +188,8 @@ can_copy (const pp_plane_rows *rows, size_t stride, bool joined)
   return copies > 0 && copies <= PP_MAX_ROW_GROUPS;
 }
 
-/* How many steps from start on begin before row. */
+/* How many of start, start + step, start + 2 * step, ... are less than row; at
+ * most most. */
 static int
 count_before (int row, int start, int step, int most)
 {
@@ -193,8 +198,8 @@ count_before (int row, int start, int step, int most)
   return count < most ? count : most;
 }
 
-/* The part of the groups that rows [first, last) of the image are: whole groups
- * that begin there, of one group its rows. */
+/* The part of the groups that lies in rows [first, last) of the image. A single
+ * group is cut by rows; of several, those that begin there are taken whole. */
 static pp_row_groups
 clip_groups (const pp_row_groups *all, int first, int last)
 {
@@ -214,8 +219,9 @@ clip_groups (const pp_row_groups *all, int first, int last)
   return part;
 }
 
-/* One piece a group where rows can be joined, else one row of every group at a
- * time. */
+/* Where adjacent rows can be joined, one copy takes all groups, each as one
+ * piece. Otherwise a single group takes one copy, and several take one copy for
+ * the first rows of all groups, one for the second rows, and so on. */
 static void
 copy_group (struct maker *maker, int plane, const pp_row_groups *group)
 {
@@ -285,7 +291,7 @@ upload_plane (struct maker *maker, const pp_band *band, int plane)
   }
 }
 
-/* Staged planes go up as one piece. */
+/* Staged planes are uploaded as one piece. */
 static void
 upload (struct maker *maker, const pp_band *band)
 {
@@ -329,7 +335,7 @@ place_launches (struct maker *maker)
   }
 }
 
-/* Between START and DONE. */
+/* The steps between START and DONE, for a job in one band. */
 static void
 add_whole (struct maker *maker)
 {
@@ -349,10 +355,11 @@ add_whole (struct maker *maker)
     add_download (maker, whole, false);
 }
 
-/* The same in two bands: the upper one is computed and comes down on the second
- * stream while the lower one goes up. All of the upper one is queued first: that
- * takes the host about as long as its upload takes the bus. The lower one's
- * download waits for the upper one's, so that DONE stands for both. */
+/* The same in two bands: the upper one is computed and downloaded on the second
+ * stream while the lower one is uploaded. All steps of the upper one are queued
+ * first; meanwhile its upload keeps the bus busy for about as long. The lower
+ * one's download waits for the upper one's, so that DONE means both are
+ * done. */
 static void
 add_two_bands (struct maker *maker)
 {

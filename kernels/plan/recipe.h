@@ -31,8 +31,8 @@ typedef struct pp_place {
 } pp_place;
 
 /* The events that steps record and wait for. Those of a job are read by the
- * completion thread. A job is timed or not: timestamps cost the GPU more than
- * the events that carry them. */
+ * completion thread. Not every job is timed: on a GPU, a timestamp costs
+ * more than the event itself. */
 typedef enum pp_mark {
   /* a timed job's: the edges of its stages */
   PP_MARK_START,
@@ -43,7 +43,7 @@ typedef enum pp_mark {
   PP_MARK_INPUT_READ, /* as UPLOADED */
   PP_MARK_END,        /* as DONE */
   PP_N_JOB_MARKS,
-  /* those of a stream, for jobs in two bands */
+  /* a stream's, for jobs in two bands */
   PP_MARK_UPPER_UPLOADED = PP_N_JOB_MARKS,
   PP_MARK_UPPER_DONE,
   /* the end of the job that this one comes after */
@@ -76,22 +76,24 @@ typedef struct pp_gather_step {
   pp_gather_plane shape; /* all but the addresses */
 } pp_gather_step;
 
-/* All that a recipe depends on, besides the plan. */
+/* All that a recipe depends on. */
 typedef struct pp_facts {
-  uint64_t plan; /* its id */
+  uint64_t plan; /* the plan's id */
   /* The planes and the tensor are where the kernel can work on them: on a
    * unified backend. Nothing is copied. */
   bool in_place;
   unsigned staged; /* bit p: plane p is staged; the others are uploaded */
-  bool two_bands;  /* no plane is staged, and the plan can_be_two */
+  bool two_bands;  /* only if no plane is staged and plan->can_be_two */
   bool after;      /* the stream waits for another job first */
   bool timed;
   size_t stride[PP_MAX_PLANES]; /* of the task's planes; 0 where not read */
 } pp_facts;
 
-/* A band's copies: each plane's groups of rows. */
+/* The most copies that a band's upload takes. */
 #define PP_MAX_UPLOAD_COPIES (PP_MAX_PLANES * PP_MAX_ROW_GROUPS)
-/* Two bands; each has a gather, a launch, a download and up to four events. */
+/* A timed job in two bands has the most. Besides the copies of its uploads, it
+ * has the copy of the tables, 9 steps that record or wait for events, and in
+ * each band a gather, a launch and a download. */
 #define PP_MAX_STEPS (2 * (PP_MAX_UPLOAD_COPIES + 8))
 
 typedef struct pp_recipe {
@@ -104,7 +106,7 @@ typedef struct pp_recipe {
   size_t stride[PP_MAX_PLANES]; /* of source and medians */
   pp_place tensor;
   size_t bytes_up, bytes_down; /* without the tables */
-  /* The input has been read, and the job is done, when these have passed. */
+  /* The events after which the input has been read, and the job is done. */
   pp_mark input_mark, done_mark;
 } pp_recipe;
 

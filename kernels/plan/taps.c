@@ -5,9 +5,9 @@
  * all samples; the row is normalised, convolved with the kernel, and written to
  * the table.
  *
- * Positions are integers with a common denominator. So it is exact which sample
- * is nearest and which samples are inside a window. A weight is computed in
- * double, from one division.
+ * Positions are integers with a common denominator, so finding the nearest
+ * sample or the samples inside a window involves no rounding. A weight is
+ * computed in double, from one division.
  */
 #include "taps.h"
 
@@ -63,8 +63,8 @@ row_clear (struct row *row)
 }
 
 /* Adds to a sample's weight. For a sample beyond the border, the edge sample
- * gets the weight. Two callers have no such samples: fill_window with antialias
- * leaves them out, and convolve reflects them. */
+ * gets the weight. Two callers never pass such samples: fill_window with
+ * antialias leaves them out, and convolve reflects them. */
 static void
 row_add (struct row *row, int64_t sample, double weight)
 {
@@ -325,10 +325,9 @@ put_row (pp_taps *taps, int i, const struct row *row)
     taps->n_taps = count;
 }
 
-/* Every output has n_taps taps, those behind its own with weight 0. None of
- * them may be of a sample at or behind end: it would be uploaded for nothing,
- * or not be there. Where some would be, taps of weight 0 are put in front
- * instead. */
+/* Every output has n_taps taps; those after its own have weight 0. None may
+ * read a sample at or after end, which would be uploaded for nothing, or not
+ * exist. Where one would, the output begins with taps of weight 0 instead. */
 static void
 move_inside (pp_taps *taps, int end)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Several devices at the same time, which share a GPU's tracks, on every backend.
+ * Several devices at the same time, which share streams, on every backend.
  */
 #include "enginesuite.h"
 
@@ -91,7 +91,7 @@ count_created (void)
 /* Devices of one GPU take turns on the same streams and buffers, in either order
  * of closing; each one's streams keep their order. */
 static void
-test_shared_tracks (void)
+test_shared_streams (void)
 {
   enum {
     SHARERS = 6
@@ -150,14 +150,15 @@ test_failed_reservation (void)
   pp_device_close (&greedy);
 }
 
-/* A job may come after one of another device that is behind it on their track. */
+/* task.after may be a job of another device on the same stream, even one that
+ * is still being staged. */
 static void
-test_after_on_one_track (void)
+test_after_on_one_stream (void)
 {
   const pp_spec spec = letterbox_spec (64, 64);
   pp_device *devices[PP_SHARED_STREAMS + 1];
 
-  /* the last one's only track is the first one's */
+  /* the last one's only stream is the first one's */
   for (int d = 0; d <= PP_SHARED_STREAMS; d++)
     devices[d] = open_device (1);
   for (int round = 0; round < 20; round++) {
@@ -183,9 +184,9 @@ test_after_on_one_track (void)
 
 static const struct suite_test tests[] = {
   { "several_devices", test_several_devices },
-  { "shared_tracks", test_shared_tracks },
+  { "shared_streams", test_shared_streams },
   { "failed_reservation", test_failed_reservation },
-  { "after_on_one_track", test_after_on_one_track },
+  { "after_on_one_stream", test_after_on_one_stream },
 };
 
 int

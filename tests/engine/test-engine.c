@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * A device on every backend: order, times, lifetime, padding, ways up.
+ * A device on every backend: order, times, lifetime, padding, upload methods.
  */
 #include "enginesuite.h"
 #include "tests/common/resources.h"
@@ -309,10 +309,10 @@ frame_shift (struct frame *frame, size_t shift)
   frame->view.plane[1] += shift;
 }
 
-/* Every way up, from strides and addresses that suit it and that do not; planes
- * that are pinned, staged, and one of each. */
+/* Every upload method, with strides and addresses that suit it and that do not;
+ * planes that are pinned, staged, and one of each. */
 static void
-test_ways_up (void)
+test_upload_methods (void)
 {
   static const struct {
     const char *name;
@@ -432,7 +432,7 @@ static const struct suite_test tests[] = {
   { "close_in_flight", test_close_in_flight },
   { "free_after", test_free_after },
   { "padding", test_padding },
-  { "ways_up", test_ways_up },
+  { "upload_methods", test_upload_methods },
   { "close_keeps_nothing", test_close_keeps_nothing },
   { "cycles", test_cycles },
 };

@@ -179,7 +179,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   GstPpInput input;
   gchar *reason = NULL;
 
-  gst_pp_negotiated_init (&negotiated);
+  gst_pp_negotiated_init (&negotiated, NULL);
   take_settings (&in, &negotiated);
   if (take_info (&in, &negotiated.info)) {
     GstBuffer *buffer = take_buffer (&in, &negotiated.info);

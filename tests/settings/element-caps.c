@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * gst/tensorcaps.c: caps in <-> caps out, as pure functions.
+ * gst/caps/tensorcaps.c: caps in <-> caps out, as pure functions.
  */
 
 #include "gst/settings/settings.h"
