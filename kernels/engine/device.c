@@ -13,21 +13,6 @@
 /* More did not make staging faster on any machine measured. */
 #define MAX_AUTOMATIC_STAGING_THREADS 6
 
-/* Devices of the process whose jobs run elsewhere than on its cores; atomic. */
-static int polling_devices;
-
-/* Polling takes a core for the waiter and one for the completion thread: only
- * while every such device could have both and leave as many. */
-static void
-count_polling (pp_device *device)
-{
-  if (device->backend->unified)
-    return;
-  const int devices =
-      __atomic_add_fetch (&polling_devices, 1, __ATOMIC_RELAXED);
-  device->worth_polling = 4 * devices <= pp_count_cores ();
-}
-
 static pp_status
 create_events (pp_device *device, pp_error *error)
 {
@@ -136,7 +121,8 @@ pp_device_open_backend (const pp_backend *backend, int index,
   pthread_cond_init (&device->stager.work, NULL);
   apply_options (device, options);
   pp_stream_choice_reset (device, device->n_streams);
-  count_polling (device);
+  device->n_cores = pp_count_cores ();
+  pp_jobs_count_device (device, 1);
 
   device->arena = pp_arena_new (device->backend, index, error);
   if (device->arena == NULL) {
@@ -191,8 +177,7 @@ pp_device_close (pp_device **address)
     return;
   pp_completion_stop (device);
   pp_stager_stop (device);
-  if (!device->backend->unified)
-    __atomic_fetch_sub (&polling_devices, 1, __ATOMIC_RELAXED);
+  pp_jobs_count_device (device, -1);
   pp_shared_stream *unused = pp_shared_streams_give_back (
       &device->shared, device->stream, device->n_streams);
   if (device->arena != NULL &&

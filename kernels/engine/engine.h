@@ -142,7 +142,7 @@ struct pp_device {
   int n_streams, n_resources;
   pp_shared_streams *shared;
   pp_shared_stream *stream[PP_MAX_STREAMS];
-  bool worth_polling; /* see job.c */
+  int n_cores; /* that this process may use */
 
   /* Of pp_submit's caller. */
   uint64_t sequence;
@@ -184,6 +184,9 @@ pp_device *pp_device_open_backend (const pp_backend *backend, int index,
 
 /* ---- job.c */
 
+/* Counts a device whose jobs may be polled for: +1 when it opens, -1 when it
+ * closes. */
+void pp_jobs_count_device (const pp_device *device, int change);
 /* One reference; NULL when memory is exhausted. */
 pp_job *pp_job_new (const pp_device *device, const pp_task *task);
 /* Writes the tensor's padding, unless it is there. By pp_submit's caller, since

@@ -14,6 +14,27 @@
  * machine is a virtual one: a fifth of a frame's latency. */
 #define POLL_TIME 200000
 
+/* Devices of the process whose jobs run elsewhere than on its cores; atomic. */
+static int polled_devices;
+
+void
+pp_jobs_count_device (const pp_device *device, int change)
+{
+  if (!device->backend->unified)
+    __atomic_fetch_add (&polled_devices, change, __ATOMIC_RELAXED);
+}
+
+/* Polling takes a core for the waiter and one for the completion thread: only
+ * while every such device could have both and leave as many. Asked for each job,
+ * so that it ends where more devices are opened. */
+static bool
+is_worth_polling (const pp_device *device)
+{
+  return !device->backend->unified &&
+      4 * __atomic_load_n (&polled_devices, __ATOMIC_RELAXED) <=
+      device->n_cores;
+}
+
 pp_job *
 pp_job_new (const pp_device *device, const pp_task *task)
 {
@@ -27,7 +48,7 @@ pp_job_new (const pp_device *device, const pp_task *task)
     .task = *task,
     .plan = pp_plan_ref (task->plan),
     .state = PP_JOB_READY,
-    .worth_polling = device->worth_polling };
+    .worth_polling = is_worth_polling (device) };
   if (task->after != NULL)
     pp_job_ref (task->after);
   pthread_mutex_init (&job->lock, NULL);

@@ -383,6 +383,31 @@ test_threads (void)
       count_resources (THREADS), none);
 }
 
+/* Whoever waits polls while every device could have two cores and leave as many;
+ * a device that was there first stops, too, when others are opened. */
+static void
+test_polling (void)
+{
+  const pp_device_options options = { 1, 1 };
+  const pp_spec spec = letterbox_spec (48, 40);
+  pp_device *device[3] = { NULL };
+  struct frame frame;
+
+  for (int d = 0; d < LENGTH (device); d++) {
+    device[d] = pp_device_open_backend (&fake_backend, -1, &options, NULL);
+    device[0]->n_cores = 8; /* of any machine */
+    frame_init (
+        &frame, pp_device_arena (device[0]), &spec, rgb_format (40, 40), 0, 1);
+    frame_submit (&frame, device[0], 3);
+    EXPECT (frame.job->worth_polling == (d < 2), "%d devices on 8 cores: %s",
+        d + 1, frame.job->worth_polling ? "polls" : "does not poll");
+    frame_check (&frame, "polling");
+    frame_clear (&frame);
+  }
+  for (int d = 0; d < LENGTH (device); d++)
+    pp_device_close (&device[d]);
+}
+
 /* ---- workers of the CPU ---- */
 
 enum {
@@ -511,7 +536,8 @@ main (void)
 {
   static void (*const tests[]) (void) = { test_call_that_lasts, test_completion,
     test_failure, test_reserve, test_replaced, test_two_that_reserve,
-    test_callback_that_lasts, test_threads, test_workers, test_few_workers };
+    test_callback_that_lasts, test_threads, test_polling, test_workers,
+    test_few_workers };
   char text[200];
 
   setvbuf (stdout, NULL, _IOLBF, 0);
