@@ -199,10 +199,9 @@ table_of (const pp_numbers *n, const pp_source *source)
   return n->y[source->axes].first != n->y[0].first;
 }
 
-/* Whether each plane is read with one y table only. All formats of GStreamer
- * are; for another, all rows are uploaded. */
-static bool
-one_table_a_plane (const pp_numbers *n)
+/* All formats of GStreamer are; for another, all rows are uploaded. */
+bool
+pp_rows_one_table_a_plane (const pp_numbers *n)
 {
   for (int a = 0; a < n->n_components; a++)
     for (int b = 0; b < a; b++)
@@ -231,11 +230,27 @@ decide_plane (
     plan->device_index[axis->first + i] = device_first (plan, axis, i, rows);
 }
 
+void
+pp_rows_fill (pp_plan *plan, bool *touched, int *above)
+{
+  const pp_numbers *n = &plan->numbers;
+  const bool all = plan->all_rows || !pp_rows_one_table_a_plane (n);
+  struct rows rows = { .touched = touched, .above = above };
+
+  memcpy (plan->device_index, plan->index,
+      plan->n_index * sizeof *plan->device_index);
+  plan->n_device_index = plan->n_index;
+  for (int c = 0; c < n->n_components; c++) {
+    const int p = n->source[c].plane;
+
+    if (plan->rows[p].count == 0)
+      decide_plane (plan, p, &n->y[n->source[c].axes], all, &rows);
+  }
+}
+
 bool
 pp_rows_init (pp_plan *plan)
 {
-  const pp_numbers *n = &plan->numbers;
-  const bool all = plan->all_rows || !one_table_a_plane (n);
   size_t highest = 0, total = 0;
 
   for (int p = 0; p < PP_MAX_PLANES; p++) {
@@ -245,27 +260,18 @@ pp_rows_init (pp_plan *plan)
     total += height;
   }
 
-  struct rows rows = { .touched = malloc (highest * sizeof *rows.touched),
-    .above = malloc ((highest + 1) * sizeof *rows.above) };
+  bool *touched = malloc (highest * sizeof *touched);
+  int *above = malloc ((highest + 1) * sizeof *above);
 
   plan->device_index =
       malloc ((plan->n_index + total) * sizeof *plan->device_index);
 
   const bool good =
-      plan->device_index != NULL && rows.touched != NULL && rows.above != NULL;
+      plan->device_index != NULL && touched != NULL && above != NULL;
 
-  if (good) {
-    memcpy (plan->device_index, plan->index,
-        plan->n_index * sizeof *plan->device_index);
-    plan->n_device_index = plan->n_index;
-    for (int c = 0; c < n->n_components; c++) {
-      const int p = n->source[c].plane;
-
-      if (plan->rows[p].count == 0)
-        decide_plane (plan, p, &n->y[n->source[c].axes], all, &rows);
-    }
-  }
-  free (rows.touched);
-  free (rows.above);
+  if (good)
+    pp_rows_fill (plan, touched, above);
+  free (touched);
+  free (above);
   return good;
 }

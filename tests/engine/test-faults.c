@@ -37,6 +37,9 @@ struct tally {
   int runs, no_device, no_room, refused, failed, unnoticed, lost;
 };
 
+/* This one has regions. */
+#define REGIONS_FRAME 4
+
 /* Where the device stands still, nothing waits to be copied. Then pinned,
  * pageable and half of each. */
 static unsigned
@@ -55,6 +58,11 @@ make_frames (pp_arena *arena)
         i % 2 == 0 ? rgb_format (120, 68) : nv12_format (40 + i * 5, 33);
 
     frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
+    if (i == REGIONS_FRAME) {
+      const pp_rect regions[] = { { 0, 0, 9, 8 }, { 90, 7, 20, 9 },
+        { 3, 50, 10, 11 } };
+      frame_set_regions (&frames[i], &spec, format, regions, LENGTH (regions));
+    }
     /* small as it is */
     frames[i].urgent = frames[i].plan->in_two = i == 0;
     sources[i] = malloc (frames[i].source_size);
@@ -81,6 +89,7 @@ frame_renew (int number)
   memcpy (frame->source, sources[number], frame->source_size);
   memset (frame->tensor, 0xee, frame->tensor_size);
   frame->padding = 0;
+  memset (frame->region_padding, 0, sizeof frame->region_padding);
   frame->inputs_done = frame->dones = 0;
   frame->failed = false;
 }
@@ -112,7 +121,8 @@ reserve (const struct scenario *s, pp_device *device)
   pp_error error = { 0 };
 
   for (int i = 0; i < FRAMES; i++) {
-    if (pp_device_reserve (device, frames[i].plan, &error) == PP_OK)
+    const int n = frames[i].n_regions > 0 ? frames[i].n_regions : 1;
+    if (pp_device_reserve_pictures (device, frames[i].plan, n, &error) == PP_OK)
       continue;
     expect_named (s, &error);
     return false;
