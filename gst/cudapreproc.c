@@ -36,6 +36,7 @@
 struct _GstCudaPreproc {
   GstBaseTransform parent;
   GstPpConverter converter;
+  GstPpNegotiated negotiated; /* the streaming thread's */
 
   /* The base class' own, which ours call. */
   GstPadChainFunction base_chain;
@@ -112,7 +113,7 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
 static void
 log_negotiated (GstCudaPreproc *self, const GstCaps *video)
 {
-  const GstPpNegotiated *negotiated = &self->converter.negotiated;
+  const GstPpNegotiated *negotiated = &self->negotiated;
   const GstPpTensor *tensor = &negotiated->tensor;
   const GstVideoInfo *info = &negotiated->info;
   pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
@@ -174,12 +175,13 @@ gst_cuda_preproc_set_caps (
 
   close_batch (self, "new caps");
   gst_pp_output_queue_drain_outdated (&self->outputs);
-  if (!gst_pp_converter_set_caps (converter, incaps, outcaps))
+  if (!gst_pp_converter_set_caps (
+          converter, &self->negotiated, incaps, outcaps))
     return FALSE;
   gst_pp_depth_choose (&self->depth, trans,
-      converter->negotiated.settings.async_depth,
-      (guint) converter->negotiated.tensor.batch, converter->device,
-      &converter->negotiated.info);
+      self->negotiated.settings.async_depth,
+      (guint) self->negotiated.tensor.batch, converter->device,
+      &self->negotiated.info);
   log_negotiated (self, incaps);
   return TRUE;
 }
@@ -243,7 +245,7 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   gchar *reason = NULL;
 
   if (!gst_pp_decide_allocation (query, self->converter.device,
-          &self->converter.negotiated.tensor, min_buffers, &fault, &reason)) {
+          &self->negotiated.tensor, min_buffers, &fault, &reason)) {
     gst_pp_converter_post_reason (&self->converter, fault, reason);
     return FALSE;
   }
@@ -306,7 +308,7 @@ open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
     return flow;
   }
   return gst_pp_converter_open_batch (
-             &self->converter, &self->batch, output, plan)
+             &self->converter, &self->negotiated, &self->batch, output, plan)
       ? GST_FLOW_OK
       : GST_FLOW_ERROR;
 }
@@ -331,8 +333,8 @@ add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
       &frame->spent);
   frame->urgent =
       self->depth.tensors == 0 && batch->n_pictures + 1 == batch->size;
-  if (gst_pp_converter_add (
-          &self->converter, batch, batch->n_pictures, frame, plan))
+  if (gst_pp_converter_add (&self->converter, &self->negotiated, batch,
+          batch->n_pictures, NULL, frame, plan))
     return GST_FLOW_OK;
   if (batch->n_pictures == 0)
     gst_pp_batch_clear (batch);
@@ -348,7 +350,8 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
   const GstClockTime pts = GST_BUFFER_PTS (input);
   pp_plan *plan = NULL;
 
-  GstPpFrame *frame = gst_pp_converter_map (converter, input, &plan);
+  GstPpFrame *frame =
+      gst_pp_converter_map (converter, &self->negotiated, input, &plan);
   if (frame == NULL)
     return GST_FLOW_ERROR;
   const GstFlowReturn flow = add_frame (self, frame, plan);
@@ -360,9 +363,8 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
   if (gst_pp_batch_is_full (&self->batch))
     close_batch (self, "it is full");
   gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
-      converter->negotiated.settings.async_depth, converter->device,
-      &converter->negotiated.info,
-      gst_pp_output_queue_interval (&self->outputs));
+      self->negotiated.settings.async_depth, converter->device,
+      &self->negotiated.info, gst_pp_output_queue_interval (&self->outputs));
   return GST_FLOW_OK;
 }
 
@@ -587,6 +589,7 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   gst_pp_depth_reset (&self->depth);
+  gst_pp_negotiated_forget_warnings (&self->negotiated);
   return gst_pp_converter_start (&self->converter);
 }
 
@@ -597,6 +600,7 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
 
   discard_tensors (self);
   take_pool (self, NULL);
+  gst_pp_negotiated_forget_plans (&self->negotiated);
   gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
@@ -678,6 +682,7 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_converter_clear (&self->converter);
   gst_clear_object (&self->pool);
   G_OBJECT_CLASS (parent_class)->finalize (object);
@@ -745,6 +750,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   GstElement *element = GST_ELEMENT_CAST (self);
 
   gst_pp_converter_init (&self->converter, element, on_allocation_failed);
+  gst_pp_negotiated_init (&self->negotiated, element);
   gst_pp_caps_watch_add (
       GST_BASE_TRANSFORM_SINK_PAD (self), element, &self->converter.errors);
   gst_pp_output_queue_init (
