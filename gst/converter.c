@@ -7,7 +7,6 @@
 
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
-#include "buffers/tensor_pool.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "cudapreproc/cudapreproc.h"
@@ -56,7 +55,6 @@ gst_pp_converter_init (GstPpConverter *self, GstElement *element,
   gst_pp_live_settings_init (&self->settings, element);
   gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new (element);
-  gst_pp_negotiated_init (&self->negotiated, element);
   self->spare_frames = gst_atomic_queue_new (MAX_FRAMES);
 }
 
@@ -64,7 +62,6 @@ void
 gst_pp_converter_clear (GstPpConverter *self)
 {
   gst_pp_frame_free_spare (self->spare_frames);
-  gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_monitor_free (self->monitor);
   gst_pp_error_gate_clear (&self->errors);
   gst_pp_live_settings_clear (&self->settings);
@@ -236,7 +233,6 @@ gst_pp_converter_start (GstPpConverter *self)
   if (self->device == NULL) /* somebody activated the pads below READY */
     return FALSE;
   self->warned = FALSE;
-  gst_pp_negotiated_forget_warnings (&self->negotiated);
   gst_pp_monitor_reset (self->monitor, self->device);
   if (!gst_pp_meta_is_registered ())
     GST_ELEMENT_WARNING (self->element, CORE, FAILED,
@@ -262,7 +258,6 @@ gst_pp_converter_end_stream (GstPpConverter *self)
 void
 gst_pp_converter_stop (GstPpConverter *self)
 {
-  gst_pp_negotiated_forget_plans (&self->negotiated);
   write_timeline (self);
 }
 
@@ -277,11 +272,17 @@ post_caps_reason (GstPpConverter *self, const gchar *beginning, gchar *reason)
   g_free (reason);
 }
 
+GstPpTensorConstraints
+gst_pp_converter_tensor_constraints (GstPpConverter *self)
+{
+  return gst_pp_live_settings_tensor_constraints (&self->settings);
+}
+
 GstCaps *
 gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 {
   const GstPpTensorConstraints constraints =
-      gst_pp_live_settings_tensor_constraints (&self->settings);
+      gst_pp_converter_tensor_constraints (self);
   gchar *reason = NULL;
   GstCaps *fixed =
       gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
@@ -297,23 +298,23 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 }
 
 static void
-set_stats_interval (GstPpConverter *self)
+set_stats_interval (GstPpConverter *self, const GstPpSettings *settings)
 {
-  gst_pp_monitor_set_interval (self->monitor,
-      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+  gst_pp_monitor_set_interval (
+      self->monitor, (guint) settings->stats_interval * GST_MSECOND);
 }
 
 /* Reads both caps and the settings into negotiated. FALSE after posting why frames
  * cannot be converted so. */
 static gboolean
-read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
+    const GstCaps *video, const GstCaps *tensor)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   gchar *reason = NULL;
 
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_live_settings_resolve (
-      &self->settings, &negotiated->settings, &self->settings_serial);
+      &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (!gst_pp_video_info_from_caps (&negotiated->info, video)) {
     g_autofree gchar *text = gst_caps_to_string (video);
     gst_pp_converter_post_reason (self, GST_PP_FAULT_VIDEO,
@@ -331,24 +332,23 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
     return FALSE;
   }
   if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,
-          &negotiated->tensor, &negotiated->settings, &self->settings_serial,
-          &reason)) {
+          &negotiated->tensor, &negotiated->settings,
+          &negotiated->settings_serial, &reason)) {
     gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
-  set_stats_interval (self);
+  set_stats_interval (self, &negotiated->settings);
   return TRUE;
 }
 
 gboolean
-gst_pp_converter_set_caps (
-    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
+    const GstCaps *video, const GstCaps *tensor)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (!read_caps (self, video, tensor))
+  if (!read_caps (self, negotiated, video, tensor))
     return FALSE;
   if (!gst_pp_negotiated_reserve (negotiated, self->device, &fault, &reason)) {
     gst_pp_converter_post_reason (self, fault, reason);
@@ -366,24 +366,24 @@ gst_pp_converter_set_caps (
   return TRUE;
 }
 
-/* a frame's way: map, describe, submit, on_done */
+/* a frame's way: map, add, on_done */
 
 GstPpFrame *
-gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
+gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
+    GstBuffer *input, pp_plan **plan)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   GstPpFault fault;
   gchar *reason = NULL;
 
   const GstPpDifference difference = gst_pp_live_settings_refresh (
-      &self->settings, &negotiated->settings, &self->settings_serial);
+      &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (negotiated);
   if (difference != GST_PP_SAME) {
     GST_DEBUG_OBJECT (self->element,
         "changed properties take effect with job %" G_GUINT64_FORMAT,
         self->n_jobs);
-    set_stats_interval (self);
+    set_stats_interval (self, &negotiated->settings);
   }
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
@@ -394,29 +394,17 @@ gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
 }
 
 gboolean
-gst_pp_converter_describe (GstPpConverter *self, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer *output)
+gst_pp_converter_open_batch (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
+    const pp_plan *plan)
 {
-  GstBuffer *input = frame->input.buffer;
-  GstPpPicture picture = {
-    .width = self->negotiated.tensor.width,
-    .height = self->negotiated.tensor.height,
-    .pts = GST_BUFFER_PTS (input),
-    .duration = GST_BUFFER_DURATION (input),
-    .offset = GST_BUFFER_OFFSET (input),
-  };
   gchar *reason = NULL;
 
-  if (!gst_pp_tensor_pool_check_buffer (
-          output, pp_plan_tensor_size (plan), &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
-    return FALSE;
-  }
-  pp_plan_get_geometry (plan, &picture.geometry);
-  gst_pp_meta_set (output, &picture);
-  if (self->negotiated.settings.attach_frame)
-    gst_buffer_add_parent_buffer_meta (output, input);
-  return TRUE;
+  if (gst_pp_batch_open (batch, output, (guint) negotiated->tensor.batch,
+          pp_plan_tensor_size (plan), &reason))
+    return TRUE;
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
+  return FALSE;
 }
 
 /* On a thread of the device. */
@@ -434,36 +422,48 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
 
 /* Before the device, whose threads log the end of the job. */
 static void
-log_job (
-    const GstPpConverter *self, const GstPpFrame *frame, const pp_plan *plan)
+log_job (const GstPpConverter *self, const GstPpFrame *frame,
+    const GstPpPicture *picture, guint slices)
 {
   const GstPpInput *input = &frame->input;
   const gboolean cuda = pp_device_backend (self->device) == PP_BACKEND_CUDA;
   const guint planes = GST_VIDEO_FRAME_N_PLANES (&input->frame);
   const guint pinned = (guint) __builtin_popcount (frame->pinned_planes);
-  pp_geometry geometry;
+  const pp_rect source = picture->geometry.source;
 
-  pp_plan_get_geometry (plan, &geometry);
   GST_DEBUG_OBJECT (self->element,
       "frame with PTS %" GST_TIME_FORMAT " is job %" G_GUINT64_FORMAT
-      ": the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, %u %s",
-      GST_TIME_ARGS (GST_BUFFER_PTS (input->buffer)), self->n_jobs,
-      geometry.source.width, geometry.source.height, geometry.source.x,
-      geometry.source.y, input->width, input->height, cuda ? pinned : planes,
+      ": slice %d of %d is the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, "
+      "%u %s",
+      GST_TIME_ARGS (picture->pts), self->n_jobs, picture->index, (gint) slices,
+      source.width, source.height, source.x, source.y, input->width,
+      input->height, cuda ? pinned : planes,
       cuda ? "pinned" : "read where they lie", cuda ? planes - pinned : 0,
       "copied to pinned memory first");
 }
 
 gboolean
-gst_pp_converter_submit (
-    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output)
+gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
+    pp_plan *plan)
 {
+  GstBuffer *input = frame->input.buffer;
+  GstPpPicture picture = {
+    .width = negotiated->tensor.width,
+    .height = negotiated->tensor.height,
+    .index = (gint) index,
+    .pad = pad,
+    .pts = GST_BUFFER_PTS (input),
+    .duration = GST_BUFFER_DURATION (input),
+    .offset = GST_BUFFER_OFFSET (input),
+  };
   pp_error error;
 
+  pp_plan_get_geometry (plan, &picture.geometry);
   gst_pp_frame_find_pinned (frame, self->device, plan);
-  log_job (self, frame, plan);
-  if (gst_pp_frame_submit (
-          frame, self->device, plan, output, on_done, self, &error)) {
+  log_job (self, frame, &picture, batch->size);
+  if (gst_pp_batch_add (batch, &picture, negotiated->settings.attach_frame,
+          frame, self->device, plan, on_done, self, &error)) {
     self->n_jobs++;
     return TRUE;
   }

@@ -71,13 +71,14 @@ gst_pp_frame_find_pinned (
 
 gboolean
 gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
-    GstBuffer *output, GstPpFrameDone done, gpointer owner, pp_error *error)
+    GstMemory *memory, guint slice, GstPpFrameDone done, gpointer owner,
+    pp_error *error)
 {
-  GstMemory *memory = gst_buffer_peek_memory (output, 0);
   const pp_picture picture = {
     .plan = plan,
-    .tensor = gst_pp_memory_get_data (memory),
-    .padding = gst_pp_memory_get_padding (memory),
+    .tensor =
+        gst_pp_memory_get_data (memory) + slice * pp_plan_tensor_size (plan),
+    .padding = gst_pp_memory_get_padding (memory, slice),
   };
   const pp_task task = {
     .pictures = &picture,
@@ -98,6 +99,6 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     gst_pp_frame_free (frame);
     return FALSE;
   }
-  gst_pp_memory_take_job (memory, job);
+  gst_pp_memory_take_job (memory, slice, job);
   return TRUE;
 }

@@ -118,7 +118,8 @@ has_padding (const pp_plan *plan)
 static bool
 holds_padding (const pp_picture *picture)
 {
-  return picture->padding != NULL && *picture->padding == picture->plan->id;
+  return picture->padding != NULL &&
+      (*picture->padding & ~PP_PADDING_ONLY) == picture->plan->id;
 }
 
 /* Plans that are made for one frame leave no padding that another job finds

@@ -15,7 +15,11 @@
 
 #define FRAMES 8
 /* While the first of them are submitted, the device stands still. */
-#define HELD_FRAMES 3
+#define HELD_FRAMES 4
+/* These are on one stream, and the tables of the first serve the second, too,
+ * unless their upload failed. */
+#define FIRST_OF_PLAN 1
+#define SECOND_OF_PLAN 3
 /* Seconds until one run counts as hanging. */
 #define PATIENCE 60
 
@@ -37,8 +41,9 @@ struct tally {
   int runs, no_device, no_room, refused, failed, unnoticed, lost;
 };
 
-/* This one has regions. */
-#define REGIONS_FRAME 4
+/* One that has regions and is pageable, and one that is pinned. */
+#define PAGEABLE_REGIONS 4
+#define PINNED_REGIONS 7
 
 /* Where the device stands still, nothing waits to be copied. Then pinned,
  * pageable and half of each. */
@@ -54,17 +59,22 @@ make_frames (pp_arena *arena)
   for (int i = 0; i < FRAMES; i++) {
     const pp_spec spec = letterbox_spec (32, 32);
     /* The first kind is gathered, the second is copied. */
-    const pp_format format =
-        i % 2 == 0 ? rgb_format (120, 68) : nv12_format (40 + i * 5, 33);
+    const pp_format format = i % 2 == 0
+        ? rgb_format (120, 68)
+        : nv12_format (i == SECOND_OF_PLAN ? 45 : 40 + i * 5, 33);
 
     frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
-    if (i == REGIONS_FRAME) {
-      const pp_rect regions[] = { { 0, 0, 9, 8 }, { 90, 7, 20, 9 },
-        { 3, 50, 10, 11 } };
+    if (i == PAGEABLE_REGIONS || i == PINNED_REGIONS) {
+      const pp_rect regions[] = { { 0, 0, 9, 8 }, { 60, 7, 15, 9 },
+        { 3, 20, 10, 11 } };
       frame_set_regions (&frames[i], &spec, format, regions, LENGTH (regions));
     }
     /* small as it is */
     frames[i].urgent = frames[i].plan->in_two = i == 0;
+    if (i == SECOND_OF_PLAN) {
+      pp_plan_unref (&frames[i].plan);
+      frames[i].plan = pp_plan_ref (frames[FIRST_OF_PLAN].plan);
+    }
     sources[i] = malloc (frames[i].source_size);
     memcpy (sources[i], frames[i].source, frames[i].source_size);
   }
