@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/cpu/clones_cpu.h"
 #include "parts.h"
 
 /* Tables at once, and the lists that find them; powers of two. */
@@ -12,7 +13,9 @@
 /* The arrays have room for the tables of so many whole frames, and for at least
  * so many numbers. */
 #define FRAMES 128
-#define MIN_NUMBERS ((size_t) 256 << 10)
+#define MIN_NUMBERS ((size_t) 512 << 10)
+/* Bytes, or less than those of a page. */
+#define PAGE 4096
 
 /* A ring: what is in use is from the oldest entry on to the newest one. */
 struct ring {
@@ -22,6 +25,7 @@ struct ring {
 struct pp_axis_tables {
   int32_t references; /* atomic: the owner's and the plans' */
   pp_spec spec;
+  bool linear; /* bilinear, and nothing else */
   /* Plans; next is where the search for a free one begins. */
   pp_plan *plan;
   int n_plans, next_plan;
@@ -94,6 +98,21 @@ pp_widest_span (const int32_t *first, int n_out, int n_taps, int columns)
   return widest + n_taps;
 }
 
+/* The same where no first tap is before that of the output before. */
+static int32_t
+widest_ascending (const int32_t *first, int n_out, int n_taps, int columns)
+{
+  int32_t widest = 0;
+
+  for (int start = 0; start < n_out; start += columns) {
+    const int last = (start + columns < n_out ? start + columns : n_out) - 1;
+    const int32_t span = first[last] - first[start];
+
+    widest = span > widest ? span : widest;
+  }
+  return widest + n_taps;
+}
+
 /* ---- the cache ------------------------------------------------------------ */
 
 static size_t
@@ -102,15 +121,15 @@ at_least (size_t size, size_t least)
   return size > least ? size : least;
 }
 
-/* Memory that is written to here, so that no frame pays for its pages. */
+/* Zeros, in pages that are there: no frame pays for them. */
 static void *
 allocate (size_t n, size_t size)
 {
-  void *memory = malloc (n * size);
+  volatile uint8_t *memory = calloc (n, size);
 
-  if (memory != NULL)
-    memset (memory, 0, n * size);
-  return memory;
+  for (size_t at = 0; memory != NULL && at < n * size; at += PAGE)
+    memory[at] = 0;
+  return (void *) memory;
 }
 
 static void
@@ -149,6 +168,8 @@ pp_axis_tables_new (
     return NULL;
   tables->references = 1;
   tables->spec = *spec;
+  tables->linear = spec->method == PP_METHOD_BILINEAR && !spec->antialias &&
+      pp_denoise_kernel_size (spec) == 1;
   tables->n_plans = n_plans;
   tables->indexes.size = at_least (FRAMES * base->n_device_index, MIN_NUMBERS);
   tables->weights.size = at_least (FRAMES * base->n_weight, MIN_NUMBERS);
@@ -267,6 +288,76 @@ make_room (pp_axis_tables *tables, size_t n_index, size_t n_weight,
   }
 }
 
+/* All rows, which are listed in place of most: see touched_rows.c. */
+static void
+list_all (pp_axis_tables *tables, pp_axis_entry *entry)
+{
+  const int height = entry->span.count;
+  const size_t n_out = (size_t) entry->axis.n_out;
+  int32_t *index = tables->device_index + entry->axis.first;
+  int32_t *list = index + n_out;
+
+  memcpy (index, tables->index + entry->axis.first, n_out * sizeof *index);
+  for (int row = 0; row < height; row++)
+    list[row] = row;
+  entry->rows = (pp_plane_rows){ .count = height,
+    .n_groups = 1,
+    .group = { { .rows = height, .groups = 1, .to_step = height } } };
+  entry->n_index = n_out + (size_t) height;
+}
+
+/* Twice the row behind the last one that an output touches, plus 1 if it does
+ * not touch its first. */
+PP_CLONES static void
+find_ends (int32_t *restrict ends, const int32_t *restrict first,
+    const float *restrict weight_0, const float *restrict weight_1, int n)
+{
+  for (int i = 0; i < n; i++)
+    ends[i] = 2 * (first[i] + 1 + (weight_1[i] != 0)) + (weight_0[i] == 0);
+}
+
+/* The rows that taps_linear.c's table touches, and the index for these, as
+ * touched_rows.c finds them for any table; without branches, which would be
+ * mispredicted. False where touched_rows.c has to do it. */
+static bool
+list_linear (pp_axis_tables *tables, pp_axis_entry *entry)
+{
+  const int n_out = entry->axis.n_out, n_taps = entry->axis.n_taps;
+  const int32_t *first = tables->index + entry->axis.first;
+  const float *weight = tables->weight + entry->axis.first_weight;
+  int32_t *index = tables->device_index + entry->axis.first;
+  int32_t *list = index + n_out;
+  int count = 0, end = 0; /* of the list, of the rows in it */
+
+  if (n_taps < 2)
+    return false;
+  find_ends (index, first, weight, weight + n_out, n_out);
+  for (int i = 0; i < n_out; i++) {
+    const int skipped = index[i] & 1, to = index[i] >> 1;
+    const int from = first[i] + skipped;
+    const int start = from > end ? from : end; /* of at most two new rows */
+
+    /* Rows from the first of an output to the end are all in the list. */
+    index[i] = count - (start - from) - skipped;
+    list[count] = start;
+    list[count + 1] = start + 1;
+    count += to > start ? to - start : 0;
+    end = to > end ? to : end;
+  }
+  if (10 * count > PP_MAX_LISTED_TENTHS * entry->span.count) {
+    list_all (tables, entry);
+    return true;
+  }
+  for (int i = 0; i < n_out; i++)
+    if (index[i] < 0 || index[i] + n_taps > count)
+      return false;
+  entry->rows = (pp_plane_rows){ .count = count };
+  pp_rows_group (list, &entry->rows);
+  entry->rows.first = n_out;
+  entry->n_index = (size_t) (n_out + count);
+  return true;
+}
+
 /* The rows of a plane that is read with this table. */
 static void
 list_rows (pp_axis_tables *tables, pp_axis_entry *entry)
@@ -278,8 +369,7 @@ list_rows (pp_axis_tables *tables, pp_axis_entry *entry)
     .weight = tables->weight + entry->axis.first_weight,
     .device_index = tables->device_index + entry->axis.first,
     .n_index = (size_t) axis.n_out,
-    .extent = { { .width = 1, .height = entry->span.count } },
-    .all_rows = pp_denoise_median_size (&tables->spec) > 0 };
+    .extent = { { .width = 1, .height = entry->span.count } } };
 
   pp_rows_fill (&plane, tables->touched, tables->above);
   entry->rows = plane.rows[0];
@@ -291,11 +381,13 @@ static pp_axis_entry *
 add_entry (pp_axis_tables *tables, const pp_axis_geometry *key, bool vertical)
 {
   const size_t n_out = (size_t) key->n_out;
-  const size_t rows = vertical ? (size_t) pp_axis_samples (key) : 0;
+  const bool linear = tables->linear && pp_taps_are_linear (key);
+  const int taps_bound = linear ? 2 : pp_taps_bound (&tables->spec, key);
+  /* list_linear writes up to two rows too many. */
+  const size_t rows = vertical ? (size_t) pp_axis_samples (key) + 2 : 0;
   size_t index_at, weight_at;
 
-  if (!make_room (tables, n_out + rows,
-          n_out * (size_t) pp_taps_bound (&tables->spec, key), &index_at,
+  if (!make_room (tables, n_out + rows, n_out * (size_t) taps_bound, &index_at,
           &weight_at))
     return NULL;
 
@@ -304,21 +396,34 @@ add_entry (pp_axis_tables *tables, const pp_axis_geometry *key, bool vertical)
   int32_t *first = tables->index + index_at;
   pp_taps taps = { .first = first, .weight = tables->weight + weight_at };
 
-  pp_taps_fill (&taps, &tables->spec, key, tables->samples);
+  const bool median = pp_denoise_median_size (&tables->spec) > 0;
+
+  if (linear)
+    pp_taps_fill_linear (&taps, key);
+  else
+    pp_taps_fill (&taps, &tables->spec, key, tables->samples);
   *entry = (pp_axis_entry){ .key = *key,
     .vertical = vertical,
     .axis = { taps.n_out, taps.n_taps, (int32_t) index_at,
         (int32_t) weight_at },
-    .span = pp_span_of_taps (&taps, &tables->spec, key),
+    .span = linear && !median
+        ? (pp_span){ first[0], first[n_out - 1] - first[0] + taps.n_taps }
+        : pp_span_of_taps (&taps, &tables->spec, key),
     .n_index = n_out,
     .n_weight = n_out * (size_t) taps.n_taps };
   for (size_t i = 0; i < n_out; i++)
     first[i] -= entry->span.first;
-  if (vertical)
+  if (vertical && median)
+    list_all (tables, entry);
+  else if (vertical && (!linear || !list_linear (tables, entry)))
     list_rows (tables, entry);
-  for (int i = 0; i < PP_N_SPANS && !vertical; i++)
-    entry->widest[i] = pp_widest_span (
-        first, taps.n_out, taps.n_taps, 1 << (PP_LOG2_MIN_SPAN + i));
+  for (int i = 0; i < PP_N_SPANS && !vertical; i++) {
+    const int columns = 1 << (PP_LOG2_MIN_SPAN + i);
+
+    entry->widest[i] = linear
+        ? widest_ascending (first, taps.n_out, taps.n_taps, columns)
+        : pp_widest_span (first, taps.n_out, taps.n_taps, columns);
+  }
   tables->indexes.next = index_at + entry->n_index;
   tables->weights.next = weight_at + entry->n_weight;
   tables->n_entries++;

@@ -63,6 +63,12 @@ bool pp_rows_init (pp_plan *plan);
  * rows of the extents, touched for the rows of the highest extent, and above for
  * one more. */
 void pp_rows_fill (pp_plan *plan, bool *touched, int *above);
+/* A plane with more touched rows than this many of ten is uploaded whole: one
+ * copy without gaps is faster then. */
+#define PP_MAX_LISTED_TENTHS 9
+/* Divides the listed rows, of which rows has the count, in few groups, if there
+ * is a way. */
+void pp_rows_group (const int32_t *list, pp_plane_rows *rows);
 /* Whether each plane is read with one y table only. */
 bool pp_rows_one_table_a_plane (const pp_numbers *n);
 

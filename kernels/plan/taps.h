@@ -52,4 +52,10 @@ size_t pp_taps_scratch (const pp_axis_geometry *axis);
 void pp_taps_fill (pp_taps *taps, const pp_spec *spec,
     const pp_axis_geometry *axis, double *scratch);
 
+/* taps_linear.c: the same for bilinear without antialias and without a denoising
+ * kernel, faster. taps->weight has room for two taps each. taps->first ascends.
+ * Only where pp_taps_are_linear says that no number is too large. */
+bool pp_taps_are_linear (const pp_axis_geometry *axis);
+void pp_taps_fill_linear (pp_taps *taps, const pp_axis_geometry *axis);
+
 #endif

@@ -15,10 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plane with more touched rows than this many of ten is uploaded whole: one
- * copy without gaps is faster then. */
-#define MAX_TENTHS 9
-
 /* The rows of the plane that is being decided. */
 struct rows {
   int height;    /* of the plane's extent */
@@ -156,10 +152,9 @@ split_period (const int32_t *row, int period, pp_plane_rows *rows)
   }
 }
 
-/* Divides the listed rows in few groups, if there is a way: looks for the
- * shortest period after which their distances repeat. */
-static void
-group_rows (const int32_t *row, pp_plane_rows *rows)
+/* Looks for the shortest period after which the rows' distances repeat. */
+void
+pp_rows_group (const int32_t *row, pp_plane_rows *rows)
 {
   const int count = rows->count;
   const bool adjacent = row[count - 1] - row[0] == count - 1;
@@ -189,7 +184,7 @@ list_rows (pp_plan *plan, const struct rows *rows, pp_plane_rows *listed)
     if (rows->touched[row])
       list[listed->count++] = row;
   plan->n_device_index += (size_t) listed->count;
-  group_rows (list, listed);
+  pp_rows_group (list, listed);
 }
 
 /* The y table that the component uses: 1 for one that differs from table 0. */
@@ -220,7 +215,7 @@ decide_plane (
   rows->height = plan->extent[plane].height;
   if (!all)
     touch_rows (plan, axis, rows);
-  if (all || 10 * count_touched (rows) > MAX_TENTHS * rows->height)
+  if (all || 10 * count_touched (rows) > PP_MAX_LISTED_TENTHS * rows->height)
     touch (rows, 0, rows->height);
   count_touched (rows);
   list_rows (plan, rows, &plan->rows[plane]);
