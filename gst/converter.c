@@ -57,6 +57,7 @@ gst_pp_converter_init (GstPpConverter *self, GstElement *element,
   gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new (element);
   gst_pp_negotiated_init (&self->negotiated, element);
+  gst_pp_orientation_clear (&self->orientation);
   self->spare_frames = gst_atomic_queue_new (MAX_FRAMES);
 }
 
@@ -64,6 +65,7 @@ void
 gst_pp_converter_clear (GstPpConverter *self)
 {
   gst_pp_frame_free_spare (self->spare_frames);
+  gst_pp_orientation_clear (&self->orientation);
   gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_monitor_free (self->monitor);
   gst_pp_error_gate_clear (&self->errors);
@@ -262,6 +264,8 @@ gst_pp_converter_end_stream (GstPpConverter *self)
 void
 gst_pp_converter_stop (GstPpConverter *self)
 {
+  gst_pp_orientation_clear (&self->orientation);
+  gst_pp_live_settings_tag (&self->settings, self->orientation.direction);
   gst_pp_negotiated_forget_plans (&self->negotiated);
   write_timeline (self);
 }
@@ -325,6 +329,7 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&negotiated->settings);
+  self->swapped = constraints.swapped;
   if (!gst_pp_tensor_from_caps (
           tensor, &constraints, &negotiated->tensor, &reason)) {
     post_caps_reason (self, "The tensors' caps have", reason);
@@ -363,6 +368,56 @@ gst_pp_converter_set_caps (
   self->warned = self->warned ||
       gst_pp_settings_warn (
           self->element, &negotiated->settings, &negotiated->tensor);
+  return TRUE;
+}
+
+/* how frames are turned */
+
+static void
+log_orientation (GstPpConverter *self, gboolean automatic)
+{
+  GST_DEBUG_OBJECT (self->element, "the stream's orientation is %s%s",
+      gst_pp_enum_nick (gst_pp_directions, (gint) self->orientation.direction),
+      automatic ? "" : ", which counts with video-direction=auto only");
+}
+
+void
+gst_pp_converter_start_stream (GstPpConverter *self, GstEvent *event)
+{
+  const gchar *id;
+
+  gst_event_parse_stream_start (event, &id);
+  gst_pp_orientation_start_stream (&self->orientation, id);
+  gst_pp_live_settings_tag (&self->settings, self->orientation.direction);
+}
+
+GstEvent *
+gst_pp_converter_take_tags (GstPpConverter *self, GstEvent *event)
+{
+  const pp_direction before = self->orientation.direction;
+  GstTagList *tags;
+
+  gst_event_parse_tag (event, &tags);
+  const gboolean found =
+      gst_pp_orientation_take_tags (&self->orientation, tags);
+  const gboolean automatic =
+      gst_pp_live_settings_tag (&self->settings, self->orientation.direction);
+
+  if (self->orientation.direction != before)
+    log_orientation (self, automatic);
+  return found && automatic ? gst_pp_orientation_upright_event (event) : event;
+}
+
+gboolean
+gst_pp_converter_turns (GstPpConverter *self)
+{
+  const GstPpSettings *settings = &self->negotiated.settings;
+  const gboolean open = settings->width == 0 || settings->height == 0;
+  const gboolean swapped = gst_pp_live_settings_swap_axes (&self->settings);
+
+  if (!open || swapped == self->swapped)
+    return FALSE;
+  self->swapped = swapped;
   return TRUE;
 }
 

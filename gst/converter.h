@@ -17,6 +17,7 @@
 #include "report/error.h"
 #include "report/monitor.h"
 #include "settings/livesettings.h"
+#include "settings/orientation.h"
 
 G_BEGIN_DECLS
 
@@ -40,6 +41,8 @@ typedef struct {
   GstPpNegotiated negotiated;
   guint64 n_jobs;               /* submitted to device: the next one's number */
   guint settings_serial;        /* of the settings in it */
+  GstPpOrientation orientation; /* what tags say of the stream's */
+  gboolean swapped; /* tensors that have the frame's size have it turned */
   GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones; any thread */
   gboolean warned; /* of settings that lose something, since the start */
 } GstPpConverter;
@@ -83,6 +86,15 @@ GstCaps *gst_pp_converter_fixate (
  * why not. */
 gboolean gst_pp_converter_set_caps (
     GstPpConverter *self, const GstCaps *video, const GstCaps *tensor);
+
+/* STREAM_START and TAG events. The second returns the event that goes on
+ * (transfer full, both). */
+void gst_pp_converter_start_stream (GstPpConverter *self, GstEvent *event);
+GstEvent *gst_pp_converter_take_tags (GstPpConverter *self, GstEvent *event);
+/* Whether properties leave the size of tensors open, so that it may be the
+ * frame's, and the next frame is turned otherwise: caps must be negotiated anew.
+ * TRUE once for each such turn. */
+gboolean gst_pp_converter_turns (GstPpConverter *self);
 
 /* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
  * Changed settings count from here on. NULL after posting why. */

@@ -20,6 +20,8 @@
 
 #include "cudapreproc.h"
 
+#include <gst/video/video.h>
+
 #include "buffers/allocation.h"
 #include "buffers/depth.h"
 #include "buffers/host_memory.h"
@@ -57,7 +59,10 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
+/* The interface is its property, which is one of the settings. */
+G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
+    GST_TYPE_BASE_TRANSFORM,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
 /* Upstream wanted memory for a frame. It may hold locks, need not report the
  * failure itself, and may be shutting down. */
@@ -315,6 +320,8 @@ gst_cuda_preproc_submit_input_buffer (
   GstPpOutputQueue *outputs = &self->outputs;
 
   gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
+  if (gst_pp_converter_turns (&self->converter))
+    gst_base_transform_reconfigure_src (trans);
   if (is_discont)
     gst_pp_output_queue_drain (outputs, "a frame with DISCONT");
   else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
@@ -434,6 +441,10 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
       self->outputs.flow = GST_FLOW_OK;
   }
 
+  if (type == GST_EVENT_STREAM_START)
+    gst_pp_converter_start_stream (&self->converter, event);
+  else if (type == GST_EVENT_TAG)
+    event = gst_pp_converter_take_tags (&self->converter, event);
   if (type == GST_EVENT_CAPS)
     return handle_caps (self, event);
   if (type == GST_EVENT_EOS &&

@@ -134,6 +134,9 @@ typedef enum pp_direction {
   PP_N_DIRECTIONS
 } pp_direction;
 
+/* Whether the turned picture is as wide as the frame is high. */
+bool pp_direction_swaps_axes (pp_direction direction);
+
 typedef enum pp_method {
   PP_METHOD_NEAREST,
   PP_METHOD_BILINEAR,

@@ -61,10 +61,12 @@ log_plan (const GstPpNegotiated *negotiated, const pp_plan *plan, gint width,
   const pp_rect source = geometry.source, target = geometry.target;
   GST_DEBUG_OBJECT (negotiated->element,
       "made a plan: the picture of %dx%d at %d,%d of the %dx%d frame is resized to %dx%d at "
-      "%d,%d of the %dx%d tensor; method %s, antialias %s",
+      "%d,%d of the %dx%d tensor; direction %s; method %s, antialias %s",
       source.width, source.height, source.x, source.y, width, height,
       target.width, target.height, target.x, target.y, negotiated->tensor.width,
       negotiated->tensor.height,
+      gst_pp_enum_nick (
+          gst_pp_directions, (gint) gst_pp_settings_direction (settings)),
       gst_pp_enum_nick (gst_pp_methods, settings->method),
       settings->antialias ? "on" : "off");
 }

@@ -333,8 +333,10 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
 {
   gint width = 1, height = 1;
 
-  gst_structure_get_int (video, "width", &width);
-  gst_structure_get_int (video, "height", &height);
+  gst_structure_get_int (
+      video, "width", constraints->swapped ? &height : &width);
+  gst_structure_get_int (
+      video, "height", constraints->swapped ? &width : &height);
   tensor->width = constraints->width > 0 ? constraints->width : width;
   tensor->height = constraints->height > 0 ? constraints->height : height;
   tensor->channels =

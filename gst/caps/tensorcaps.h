@@ -33,6 +33,7 @@ typedef struct {
   gint width, height;          /* 0: left open */
   gint channels, layout, type; /* -1: left open, else the engine's value */
   gint preset; /* that set channels; GST_PP_PRESET_NONE: the user set them */
+  gboolean swapped; /* an open width is the frame's height, and so on */
 } GstPpTensorConstraints;
 
 /* For caps of the pad of that direction, the caps that the other pad can have:

@@ -4,6 +4,8 @@
  * copied and compared.
  */
 
+#include <gst/video/video.h>
+
 #include "enums.h"
 #include "presets.h"
 #include "properties.h"
@@ -70,6 +72,17 @@ parse_enum (const GstPpProperty *property, gpointer field, const gchar *text)
 
 const GstPpKind gst_pp_kind_enum = { make_enum, reset_int, clear_nothing,
   set_enum, get_enum, parse_enum, copy_int, equal_int, NULL };
+
+/* The property of GstVideoDirection: of GStreamer's type. */
+static GParamSpec *
+make_direction (const GstPpProperty *property, GParamFlags flags)
+{
+  return g_param_spec_enum (property->name, property->name, property->blurb,
+      GST_TYPE_VIDEO_ORIENTATION_METHOD, (gint) property->standard, flags);
+}
+
+const GstPpKind gst_pp_kind_direction = { make_direction, reset_int,
+  clear_nothing, set_enum, get_enum, parse_enum, copy_int, equal_int, NULL };
 
 static GParamSpec *
 make_int (const GstPpProperty *property, GParamFlags flags)

@@ -134,6 +134,7 @@ judge_change (const Change *change, gchar **reason)
     return TRUE;
   gst_pp_settings_init (&resolved);
   gst_pp_settings_resolve (&resolved, &change->settings);
+  resolved.tagged_direction = change->stream.tagged;
   const gboolean good = can_convert (&resolved, &change->stream, reason);
   gst_pp_settings_clear (&resolved);
   return good;
@@ -196,12 +197,38 @@ gst_pp_live_settings_stop (GstPpLiveSettings *self)
   GST_OBJECT_UNLOCK (self->element);
 }
 
+gboolean
+gst_pp_live_settings_tag (GstPpLiveSettings *self, pp_direction direction)
+{
+  GST_OBJECT_LOCK (self->element);
+  if (self->stream.tagged != direction)
+    self->serial++;
+  self->stream.tagged = direction;
+  const gboolean automatic =
+      self->settings.video_direction == GST_PP_DIRECTION_AUTO;
+  GST_OBJECT_UNLOCK (self->element);
+  return automatic;
+}
+
+gboolean
+gst_pp_live_settings_swap_axes (GstPpLiveSettings *self)
+{
+  GST_OBJECT_LOCK (self->element);
+  const pp_direction direction =
+      self->settings.video_direction == GST_PP_DIRECTION_AUTO
+      ? self->stream.tagged
+      : gst_pp_direction_from_method (self->settings.video_direction);
+  GST_OBJECT_UNLOCK (self->element);
+  return pp_direction_swaps_axes (direction);
+}
+
 void
 gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
 {
   GST_OBJECT_LOCK (self->element);
   gst_pp_settings_resolve (to, &self->settings);
+  to->tagged_direction = self->stream.tagged;
   *serial = self->serial;
   GST_OBJECT_UNLOCK (self->element);
 }
@@ -216,6 +243,7 @@ gst_pp_live_settings_negotiate (GstPpLiveSettings *self,
 
   GST_OBJECT_LOCK (self->element);
   gst_pp_settings_resolve (to, &self->settings);
+  to->tagged_direction = self->stream.tagged;
   const gboolean good =
       self->stream.negotiated || gst_pp_settings_crop (to, &picture);
   self->stream.negotiated = good;
@@ -237,7 +265,11 @@ gst_pp_live_settings_refresh (
 
   GST_OBJECT_LOCK (self->element);
   if (self->serial != *serial) {
+    const pp_direction before = gst_pp_settings_direction (to);
     difference = gst_pp_settings_refresh (to, &self->settings);
+    to->tagged_direction = self->stream.tagged;
+    if (gst_pp_settings_direction (to) != before)
+      difference = GST_PP_OTHER_PLANS;
     *serial = self->serial;
   }
   GST_OBJECT_UNLOCK (self->element);

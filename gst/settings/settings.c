@@ -300,11 +300,26 @@ check_colorimetry (const GstPpSettings *settings, gchar **reason)
   return FALSE;
 }
 
+/* GStreamer's type has more values. */
+static gboolean
+check_direction (const GstPpSettings *settings, gchar **reason)
+{
+  if (gst_pp_enum_nick (gst_pp_directions, settings->video_direction) != NULL)
+    return TRUE;
+  *reason = g_strdup_printf (
+      "video-direction=%s is none that frames can be turned in, must be "
+      "identity, 90r, 180, 90l, horiz, vert, ul-lr, ur-ll or auto",
+      settings->video_direction == GST_VIDEO_ORIENTATION_CUSTOM ? "custom"
+                                                                : "unknown");
+  return FALSE;
+}
+
 gboolean
 gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
 {
   if (!check_ranges (settings, reason) || !check_lists (settings, reason) ||
-      !check_crop (settings, reason) || !check_colorimetry (settings, reason))
+      !check_crop (settings, reason) || !check_colorimetry (settings, reason) ||
+      !check_direction (settings, reason))
     return FALSE;
   if (settings->denoise_size % 2 == 0) {
     *reason = g_strdup_printf (

@@ -40,6 +40,7 @@ typedef struct {
   gint resize;
   gdouble crop_fraction;
   GstPpList crop, pad_value;
+  gint video_direction; /* pp_direction or GST_PP_DIRECTION_AUTO */
   gint method;
   gboolean antialias;
   gint denoise, denoise_size;
@@ -54,6 +55,9 @@ typedef struct {
   /* reports */
   gchar *timeline_location; /* owned; NULL: none */
   gint stats_interval;      /* milliseconds; 0: none */
+  /* No property: what video_direction stands for if it is automatic. It is not
+   * copied with the others. */
+  pp_direction tagged_direction;
 } GstPpSettings;
 
 /* Installs the properties, with ids from 1 on. */
@@ -115,6 +119,9 @@ GstPpDifference gst_pp_settings_refresh (
     GstPpSettings *to, const GstPpSettings *from);
 
 /* All functions below take resolved settings. */
+
+/* How frames are turned. */
+pp_direction gst_pp_settings_direction (const GstPpSettings *settings);
 
 /* How to open the device. */
 pp_device_options gst_pp_settings_device_options (

@@ -360,12 +360,26 @@ pp_scatter (void *to, const void *from, size_t size, size_t stride, int n)
     scatter (to, from, 4, stride, n);
 }
 
+/* Rows of a swapped tensor are short and far apart: no processor prefetches the
+ * next one by itself. */
+#define ROWS_AHEAD 8
+
+PP_INLINE void
+prefetch_row (const void *row, size_t size)
+{
+  for (size_t byte = 0; byte < size; byte += 64)
+    __builtin_prefetch ((const uint8_t *) row + byte, 1);
+}
+
 #define DEFINE_INTERLEAVE(type)                                                \
   PP_CLONES static void interleave_##type (type *restrict to,                  \
       ptrdiff_t to_stride, const type *restrict a, const type *restrict b,     \
       const type *restrict c, ptrdiff_t from_stride, int n, int rows)          \
   {                                                                            \
     for (int y = 0; y < rows; y++) {                                           \
+      if (y + ROWS_AHEAD < rows)                                               \
+        prefetch_row (                                                         \
+            to + ROWS_AHEAD * to_stride, 3 * (size_t) n * sizeof *to);         \
       for (int x = 0; x < n; x++) {                                            \
         to[3 * x] = a[x];                                                      \
         to[3 * x + 1] = b[x];                                                  \

@@ -11,6 +11,9 @@
 
 #include "clones_cpu.h"
 
+/* How many columns ahead the tensor's memory is prefetched. */
+#define AHEAD 32
+
 typedef uint32_t vector4 __attribute__ ((vector_size (16)));
 typedef uint16_t vector2 __attribute__ ((vector_size (16)));
 typedef uint8_t vector1 __attribute__ ((vector_size (16)));
@@ -42,8 +45,17 @@ typedef uint8_t vector1 __attribute__ ((vector_size (16)));
         b[13], a[14], b[14], a[15], b[15]                                      \
   }
 
-/* For elements of size bytes. Columns and rows beyond the last whole square are
- * copied one by one. */
+/* Columns are far apart: no processor prefetches the next one by itself. */
+PP_INLINE void
+prefetch_columns (
+    const uint8_t *to, ptrdiff_t to_pitch, int first, int n, int columns)
+{
+  for (int x = first; x < first + n && x < columns; x++)
+    __builtin_prefetch (to + x * to_pitch, 1);
+}
+
+/* For elements of size bytes; at least one square. The last squares overlap
+ * those before them. */
 #define DEFINE_TRANSPOSE(size)                                                 \
   PP_INLINE void transpose_square_##size (uint8_t *restrict to,                \
       ptrdiff_t to_pitch, const uint8_t *restrict from, size_t pitch)          \
@@ -70,29 +82,42 @@ typedef uint8_t vector1 __attribute__ ((vector_size (16)));
       const uint8_t *restrict from, size_t pitch, int columns, int rows)       \
   {                                                                            \
     const int n = 16 / size;                                                   \
-    const int whole_rows = rows / n * n;                                       \
-    const int whole_columns = columns / n * n;                                 \
-    for (int x = 0; x < whole_columns; x += n)                                 \
-      for (int k = 0; k < whole_rows; k += n)                                  \
+    for (int i = 0; i < columns; i += n) {                                     \
+      const int x = i + n <= columns ? i : columns - n;                        \
+      prefetch_columns (to, to_pitch, x + AHEAD, n, columns);                  \
+      for (int j = 0; j < rows; j += n) {                                      \
+        const int k = j + n <= rows ? j : rows - n;                            \
         transpose_square_##size (to + x * to_pitch + k * size, to_pitch,       \
             from + (size_t) k * pitch + (size_t) x * size, pitch);             \
-    for (int x = 0; x < columns; x++)                                          \
-      for (int k = x < whole_columns ? whole_rows : 0; k < rows; k++)          \
-        memcpy (to + x * to_pitch + k * size,                                  \
-            from + (size_t) k * pitch + (size_t) x * size, size);              \
+      }                                                                        \
+    }                                                                          \
   }
 
 DEFINE_TRANSPOSE (1)
 DEFINE_TRANSPOSE (2)
 DEFINE_TRANSPOSE (4)
 
+/* One by one. */
+static void
+copy_elements (uint8_t *to, ptrdiff_t to_pitch, const uint8_t *from,
+    size_t pitch, size_t size, int columns, int rows)
+{
+  for (int x = 0; x < columns; x++)
+    for (int k = 0; k < rows; k++)
+      memcpy (to + x * to_pitch + (size_t) k * size,
+          from + (size_t) k * pitch + (size_t) x * size, size);
+}
+
 void
 pp_transpose (void *to, ptrdiff_t to_stride, const void *from, size_t pitch,
     size_t size, int columns, int rows)
 {
   const ptrdiff_t to_pitch = to_stride * (ptrdiff_t) size;
+  const int square = (int) (16 / size);
 
-  if (size == 1)
+  if (columns < square || rows < square)
+    copy_elements (to, to_pitch, from, pitch, size, columns, rows);
+  else if (size == 1)
     transpose_1 (to, to_pitch, from, pitch, columns, rows);
   else if (size == 2)
     transpose_2 (to, to_pitch, from, pitch, columns, rows);

@@ -115,6 +115,12 @@ pp_turn_of (pp_direction direction)
   return turns[direction];
 }
 
+bool
+pp_direction_swaps_axes (pp_direction direction)
+{
+  return turns[direction].swapped;
+}
+
 const char *
 pp_fit_uncropped (pp_fit fit)
 {
