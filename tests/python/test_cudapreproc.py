@@ -312,6 +312,19 @@ class Pictures(unittest.TestCase):
         numpy.testing.assert_allclose(picture.boxes_to_frame([10, 20, 30, 60]),
                                       [20, 70, 60, 90])
 
+    def test_turned_by_the_element(self):
+        with cudapreproc.open(CLIP, width=320, height=320, fit="letterbox",
+                              video_direction="90r") as stream:
+            picture, = next(stream).pictures
+        self.assertEqual(picture.src, (0, 0, 640, 360))
+        self.assertEqual(picture.dst, (70, 0, 180, 320))
+        # The upper right corner of the picture is the frame's upper left one.
+        numpy.testing.assert_allclose(
+            picture.to_frame([(250, 0), (70, 0), (70, 320)]),
+            [(0, 0), (0, 360), (640, 360)], atol=1e-9)
+        numpy.testing.assert_allclose(
+            picture.boxes_to_frame([80, 10, 120, 40]), [20, 260, 80, 340])
+
     def test_several(self):
         """Metas as batches and regions have them."""
         Gst.ElementFactory.make("cudapreproc")  # registers the meta
