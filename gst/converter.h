@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What any element of the plugin has, whatever its base class: properties, the
- * device, what was negotiated, errors and statistics; and the way of one frame
- * between its buffer and its tensor's.
+ * device, errors and statistics; and the way of one frame between its buffer and
+ * its tensor's. What was negotiated is each pad's own.
  */
 #ifndef GST_PP_CONVERTER_H
 #define GST_PP_CONVERTER_H
@@ -17,7 +17,6 @@
 #include "report/error.h"
 #include "report/monitor.h"
 #include "settings/livesettings.h"
-#include "settings/orientation.h"
 
 G_BEGIN_DECLS
 
@@ -38,11 +37,7 @@ typedef struct {
   pid_t opened_process;          /* the one that opened it */
 
   /* The streaming thread's. */
-  GstPpNegotiated negotiated;
   guint64 n_jobs;               /* submitted to device: the next one's number */
-  guint settings_serial;        /* of the settings in it */
-  GstPpOrientation orientation; /* what tags say of the stream's */
-  gboolean swapped; /* tensors that have the frame's size have it turned */
   GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones; any thread */
   gboolean warned; /* of settings that lose something, since the start */
 } GstPpConverter;
@@ -82,28 +77,38 @@ void gst_pp_converter_stop (GstPpConverter *self);
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (
     GstPpConverter *self, GstCaps *tensors, GstCaps *video);
+/* In the following functions negotiated belongs to the pad that frames come on. */
+
 /* Negotiates: all that frames will need is there afterwards. FALSE after posting
  * why not. */
-gboolean gst_pp_converter_set_caps (
-    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor);
+gboolean gst_pp_converter_set_caps (GstPpConverter *self,
+    GstPpNegotiated *negotiated, const GstCaps *video, const GstCaps *tensor);
 
-/* STREAM_START and TAG events. The second returns the event that goes on
- * (transfer full, both). */
-void gst_pp_converter_start_stream (GstPpConverter *self, GstEvent *event);
-GstEvent *gst_pp_converter_take_tags (GstPpConverter *self, GstEvent *event);
+/* STREAM_START and TAG events: what tags say of the stream's orientation counts
+ * from the next frame on. The second returns the event that goes on (transfer
+ * full, both). */
+void gst_pp_converter_start_stream (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+GstEvent *gst_pp_converter_take_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+/* At the end of a run. */
+void gst_pp_converter_forget_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
 /* Whether properties leave the size of tensors open, so that it may be the
  * frame's, and the next frame is turned otherwise: caps must be negotiated anew.
  * TRUE once for each such turn. */
-gboolean gst_pp_converter_turns (GstPpConverter *self);
+gboolean gst_pp_converter_turns (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
 
 /* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
  * Changed settings count from here on. NULL after posting why. */
-GstPpFrame *gst_pp_converter_map (
-    GstPpConverter *self, GstBuffer *input, pp_plan **plan);
+GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
+    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
 /* Gives output, which is frame's, its meta. FALSE after posting why frame cannot
  * be converted into it. */
 gboolean gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpFrame *frame, const pp_plan *plan, GstBuffer *output);
+    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
+    const pp_plan *plan, GstBuffer *output);
 /* Queues the job. Takes frame. FALSE after posting why. */
 gboolean gst_pp_converter_submit (
     GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output);

@@ -13,6 +13,7 @@ gst_pp_negotiated_init (GstPpNegotiated *negotiated, GstElement *element)
   memset (negotiated, 0, sizeof *negotiated);
   negotiated->element = element;
   gst_pp_settings_init (&negotiated->settings);
+  gst_pp_orientation_clear (&negotiated->orientation);
   gst_video_info_init (&negotiated->info);
 }
 
@@ -28,6 +29,7 @@ gst_pp_negotiated_clear (GstPpNegotiated *negotiated)
 {
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_settings_clear (&negotiated->settings);
+  gst_pp_orientation_clear (&negotiated->orientation);
   g_free (negotiated->warned_crop);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What caps and settings were negotiated, and the plans made of them: every new
- * crop makes a plan, and the last few are kept.
+ * What caps and settings were negotiated for the frames of one pad, and the plans
+ * made of them: every new crop makes a plan, and the last few are kept.
  */
 #ifndef GST_PP_NEGOTIATED_H
 #define GST_PP_NEGOTIATED_H
@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 
 #include "gst/report/error.h"
+#include "gst/settings/orientation.h"
 #include "gst/settings/settings.h"
 #include "gst/caps/tensorcaps.h"
 
@@ -23,8 +24,11 @@ typedef struct {
   GstElement *element; /* not a reference; may be NULL */
   /* What plans are made of. Whoever changes these calls forget_plans. */
   GstPpSettings settings;
+  guint settings_serial; /* which change of the live settings that is */
   GstVideoInfo info;
   GstPpTensor tensor;
+  GstPpOrientation orientation; /* what tags say of the stream's */
+  gboolean swapped; /* tensors that have the frame's size have it turned */
   struct {
     pp_plan *plan;
     gint width, height; /* of the stored frame */

@@ -201,8 +201,6 @@ gboolean
 gst_pp_live_settings_tag (GstPpLiveSettings *self, pp_direction direction)
 {
   GST_OBJECT_LOCK (self->element);
-  if (self->stream.tagged != direction)
-    self->serial++;
   self->stream.tagged = direction;
   const gboolean automatic =
       self->settings.video_direction == GST_PP_DIRECTION_AUTO;
@@ -228,7 +226,6 @@ gst_pp_live_settings_resolve (
 {
   GST_OBJECT_LOCK (self->element);
   gst_pp_settings_resolve (to, &self->settings);
-  to->tagged_direction = self->stream.tagged;
   *serial = self->serial;
   GST_OBJECT_UNLOCK (self->element);
 }
@@ -243,7 +240,6 @@ gst_pp_live_settings_negotiate (GstPpLiveSettings *self,
 
   GST_OBJECT_LOCK (self->element);
   gst_pp_settings_resolve (to, &self->settings);
-  to->tagged_direction = self->stream.tagged;
   const gboolean good =
       self->stream.negotiated || gst_pp_settings_crop (to, &picture);
   self->stream.negotiated = good;
@@ -265,11 +261,7 @@ gst_pp_live_settings_refresh (
 
   GST_OBJECT_LOCK (self->element);
   if (self->serial != *serial) {
-    const pp_direction before = gst_pp_settings_direction (to);
     difference = gst_pp_settings_refresh (to, &self->settings);
-    to->tagged_direction = self->stream.tagged;
-    if (gst_pp_settings_direction (to) != before)
-      difference = GST_PP_OTHER_PLANS;
     *serial = self->serial;
   }
   GST_OBJECT_UNLOCK (self->element);
@@ -284,6 +276,9 @@ gst_pp_live_settings_tensor_constraints (GstPpLiveSettings *self)
 
   gst_pp_settings_init (&settings);
   gst_pp_live_settings_resolve (self, &settings, &serial);
+  GST_OBJECT_LOCK (self->element);
+  settings.tagged_direction = self->stream.tagged;
+  GST_OBJECT_UNLOCK (self->element);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&settings);
   gst_pp_settings_clear (&settings);

@@ -61,8 +61,8 @@ gboolean gst_pp_live_settings_start (
 /* It went back to READY, or did not reach PAUSED. */
 void gst_pp_live_settings_stop (GstPpLiveSettings *self);
 
-/* What tags say of the stream's orientation. Whether video-direction=auto takes
- * effect, so that frames are turned by it from the next one on. */
+/* What tags say of the stream's orientation, for judging settings and caps.
+ * Whether video-direction=auto takes effect. */
 gboolean gst_pp_live_settings_tag (
     GstPpLiveSettings *self, pp_direction direction);
 /* Whether the next frame's axes are swapped. */

@@ -55,8 +55,8 @@ typedef struct {
   /* reports */
   gchar *timeline_location; /* owned; NULL: none */
   gint stats_interval;      /* milliseconds; 0: none */
-  /* No property: what video_direction stands for if it is automatic. It is not
-   * copied with the others. */
+  /* No property: what video_direction stands for if it is automatic. No function
+   * here sets it but gst_pp_settings_init. */
   pp_direction tagged_direction;
 } GstPpSettings;
 
