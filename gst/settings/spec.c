@@ -42,6 +42,7 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .layout = settings->layout,
     .type = settings->type,
     .swapped = pp_direction_swaps_axes (gst_pp_settings_direction (settings)),
+    .batch = settings->batch_size,
   };
 
   return constraints;

@@ -440,6 +440,38 @@ GST_START_TEST (test_direction_changes) {
 }
 GST_END_TEST
 
+/* Each picture of a batch is turned as its frame was to be, padding included,
+ * also in buffers that held others before. */
+GST_START_TEST (test_batch_of_directions) {
+  Examples examples;
+
+  examples_init (&examples, __i__);
+  GstHarness *h = small_harness (__i__, "batch-size=4");
+
+  test_send_caps (h, &examples.info);
+  for (guint n = 0; n < 40; n++) {
+    gst_util_set_object_arg (G_OBJECT (h->element), "video-direction",
+        directions[n * 3 % N_DIRECTIONS]);
+    fail_unless_equals_int (
+        gst_harness_push (h, gst_buffer_ref (examples.frame)), GST_FLOW_OK);
+    if (n % 4 != 3)
+      continue;
+
+    GstBuffer *batch = gst_harness_pull (h);
+
+    for (guint i = 0; i < 4; i++)
+      fail_unless_equals_string (
+          direction_of (&examples,
+              gst_buffer_copy_region (batch, GST_BUFFER_COPY_MEMORY,
+                  i * SIDE * SIDE * 3, SIDE * SIDE * 3)),
+          directions[(n - 3 + i) * 3 % N_DIRECTIONS]);
+    gst_buffer_unref (batch);
+  }
+  test_harness_end (&h);
+  examples_clear (&examples);
+}
+GST_END_TEST
+
 static void
 expect_dimensions (GstHarness *h, const gchar *dimensions)
 {
@@ -519,6 +551,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_tags_turn);
   test_add (tcase, test_tags_wait_for_auto);
   test_add (tcase, test_direction_changes);
+  test_add (tcase, test_batch_of_directions);
   test_add (tcase, test_open_size_is_turned);
   test_add (tcase, test_is_video_direction);
 }
