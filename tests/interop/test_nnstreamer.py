@@ -9,6 +9,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,14 @@ import unittest
 PREFIX = os.environ.get("NNSTREAMER_PREFIX")
 if PREFIX and "PP_NNSTREAMER" not in os.environ:
     # The dynamic linker reads its variables only once.
-    found = sorted(pathlib.Path(PREFIX).glob("**/libnnstreamer.so"))
+    found = list(pathlib.Path(PREFIX).resolve().glob("lib*/**/libnnstreamer.so"))
     if not found:
         sys.exit(f"NNSTREAMER_PREFIX={PREFIX} has no libnnstreamer.so")
-    for name, folder in (("LD_LIBRARY_PATH", found[0].parent),
-                         ("GST_PLUGIN_PATH_1_0", found[0].parent / "gstreamer-1.0"),
-                         ("PKG_CONFIG_PATH", found[0].parent / "pkgconfig")):
+    # There is a link to it beside the plugins.
+    library = min(found, key=lambda path: len(path.parts)).parent
+    for name, folder in (("LD_LIBRARY_PATH", library),
+                         ("GST_PLUGIN_PATH_1_0", library / "gstreamer-1.0"),
+                         ("PKG_CONFIG_PATH", library / "pkgconfig")):
         others = os.environ.get(name)
         os.environ[name] = str(folder) + (f":{others}" if others else "")
     os.environ["GST_REGISTRY"] = os.environ.get("GST_REGISTRY", "") + ".nnstreamer"
@@ -61,9 +64,22 @@ MODELS = (
 TYPES = {"float32": "f4", "float16": "f2", "uint8": "u1", "int8": "i1"}
 
 
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def read_memory(memory):
+    mapped, info = memory.map(Gst.MapFlags.READ)
+    assert mapped
+    data = bytes(info.data)
+    memory.unmap(info)
+    return data
+
+
 def read_memories(buffer):
-    return [buffer.get_memory(i).map(Gst.MapFlags.READ)[1].data.tobytes()
-            for i in range(buffer.n_memory())]
+    return [read_memory(buffer.get_memory(i)) for i in range(buffer.n_memory())]
 
 
 def run(line, *sinks):
@@ -111,7 +127,7 @@ class NNStreamer(unittest.TestCase):
         if not model.exists():
             compiler = shlex.split(os.environ.get("CC", "cc"))
             flags = subprocess.run(
-                ["pkg-config", "--cflags", "--libs", "nnstreamer"],
+                ["pkg-config", "--cflags", "--libs", "nnstreamer", "gstreamer-1.0"],
                 stdout=subprocess.PIPE, text=True)
             if flags.returncode != 0 or shutil.which(compiler[0]) is None:
                 self.skipTest("no compiler, or NNStreamer has no headers")
@@ -129,7 +145,7 @@ class NNStreamer(unittest.TestCase):
                 found, caps = run(
                     f"{SOURCE} ! tensor_filter framework=custom model={model} "
                     f"custom={kind},{shape} ! appsink name=sink sync=false")
-                self.assertIn(f"types=(string){kind}", caps)
+                self.assertIn(f"(string){kind}", caps)
                 self.compare(found, tensors(properties, kind))
 
     def test_arithmetic(self):
@@ -214,6 +230,31 @@ class NNStreamer(unittest.TestCase):
             SOURCE + properties + " ! tensor_decoder mode=direct_video ! "
             "video/x-raw,format=RGB ! appsink name=sink sync=false")
         self.assertIn("width=(int)64", caps)
+        self.compare(found, tensors(properties, "uint8"))
+
+    def test_query(self):
+        """Frames go to a server, which answers each with a tensor. The client's
+        id is a meta, which must pass the element. The server tells its caps
+        before the first frame, so they are stated."""
+        if Gst.ElementFactory.find("tensor_query_client") is None:
+            self.skipTest("NNStreamer was built without nnstreamer-edge")
+        properties = "width=64 height=48 type=uint8"
+        frames, element = SOURCE.split(" ! cudapreproc")
+        video = frames.split(" ! ")[1]
+        tensor = ("other/tensors,format=static,num_tensors=1,types=uint8,"
+                  "dimensions=64:48:3:1,framerate=30/1")
+        port = free_port()
+        server = Gst.parse_launch(
+            f"tensor_query_serversrc host=127.0.0.1 port={port} ! {video} ! "
+            f"cudapreproc{element} ! {tensor} ! "
+            "tensor_query_serversink async=false sync=false")
+        server.set_state(Gst.State.PLAYING)
+        self.addCleanup(server.set_state, Gst.State.NULL)
+        found, caps = run(
+            f"{frames} ! tensor_query_client host=127.0.0.1 port=0 "
+            f"dest-host=127.0.0.1 dest-port={port} max-request=0 timeout=10000 "
+            "! appsink name=sink sync=false")
+        self.assertIn("dimensions=(string)64:48:3:1", caps)
         self.compare(found, tensors(properties, "uint8"))
 
 

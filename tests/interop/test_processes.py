@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -43,6 +44,7 @@ SOURCE = ("videotestsrc pattern=ball num-buffers={} timestamp-offset=5000000000 
           "async-depth=0")
 TENSORS = ("other/tensors,format=static,num_tensors=1,types=float16,"
            "dimensions=64:80:3:1,framerate=30/1")
+UNIXFD = "unixfdsink wait-for-connection=true socket-path={}"
 
 
 def receive(line, count):
@@ -111,8 +113,14 @@ class Processes(unittest.TestCase):
 
     @staticmethod
     def read(receiver):
-        output, _ = receiver.communicate(timeout=PATIENCE)
-        return [json.loads(line) for line in output.splitlines()]
+        """What it printed after "ready", once it has ended."""
+        watch = threading.Timer(PATIENCE, receiver.kill)
+        watch.start()
+        with receiver.stdout:
+            found = [json.loads(line) for line in receiver.stdout]
+        watch.cancel()
+        assert receiver.wait() == 0
+        return found
 
     def start_sender(self, sink, source=None):
         sender = subprocess.Popen(
@@ -212,9 +220,8 @@ class Processes(unittest.TestCase):
     def test_file_descriptors(self):
         """With metas; times are those of the receiver's clock."""
         self.need_unixfd()
-        found = self.check_path("unixfdsink socket-path={}",
-                                "unixfdsrc socket-path={}", "bytes", "duration",
-                                "pictures")
+        found = self.check_path(UNIXFD, "unixfdsrc socket-path={}", "bytes",
+                                "duration", "pictures")
         for n, tensor in enumerate(found):
             self.assertEqual(tensor["pictures"][0]["pts"],
                              self.expected[n]["pts"])
@@ -225,9 +232,8 @@ class Processes(unittest.TestCase):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("GST_PLUGIN_PATH")}
         environment["GST_REGISTRY"] = os.path.join(self.folder, "registry")
-        found = self.check_path("unixfdsink socket-path={}",
-                                "unixfdsrc socket-path={}", "bytes", "duration",
-                                environment=environment)
+        found = self.check_path(UNIXFD, "unixfdsrc socket-path={}", "bytes",
+                                "duration", environment=environment)
         self.assertEqual(found[0]["pictures"], [])
 
 
