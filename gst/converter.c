@@ -56,7 +56,6 @@ gst_pp_converter_init (GstPpConverter *self, GstElement *element,
   gst_pp_live_settings_init (&self->settings, element);
   gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new (element);
-  gst_pp_negotiated_init (&self->negotiated, element);
   self->spare_frames = gst_atomic_queue_new (MAX_FRAMES);
 }
 
@@ -64,7 +63,6 @@ void
 gst_pp_converter_clear (GstPpConverter *self)
 {
   gst_pp_frame_free_spare (self->spare_frames);
-  gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_monitor_free (self->monitor);
   gst_pp_error_gate_clear (&self->errors);
   gst_pp_live_settings_clear (&self->settings);
@@ -236,7 +234,6 @@ gst_pp_converter_start (GstPpConverter *self)
   if (self->device == NULL) /* somebody activated the pads below READY */
     return FALSE;
   self->warned = FALSE;
-  gst_pp_negotiated_forget_warnings (&self->negotiated);
   gst_pp_monitor_reset (self->monitor, self->device);
   if (!gst_pp_meta_is_registered ())
     GST_ELEMENT_WARNING (self->element, CORE, FAILED,
@@ -262,7 +259,6 @@ gst_pp_converter_end_stream (GstPpConverter *self)
 void
 gst_pp_converter_stop (GstPpConverter *self)
 {
-  gst_pp_negotiated_forget_plans (&self->negotiated);
   write_timeline (self);
 }
 
@@ -297,23 +293,23 @@ gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 }
 
 static void
-set_stats_interval (GstPpConverter *self)
+set_stats_interval (GstPpConverter *self, const GstPpSettings *settings)
 {
-  gst_pp_monitor_set_interval (self->monitor,
-      (guint) self->negotiated.settings.stats_interval * GST_MSECOND);
+  gst_pp_monitor_set_interval (
+      self->monitor, (guint) settings->stats_interval * GST_MSECOND);
 }
 
 /* Reads both caps and the settings into negotiated. FALSE after posting why frames
  * cannot be converted so. */
 static gboolean
-read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
+    const GstCaps *video, const GstCaps *tensor)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   gchar *reason = NULL;
 
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_live_settings_resolve (
-      &self->settings, &negotiated->settings, &self->settings_serial);
+      &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (!gst_pp_video_info_from_caps (&negotiated->info, video)) {
     g_autofree gchar *text = gst_caps_to_string (video);
     gst_pp_converter_post_reason (self, GST_PP_FAULT_VIDEO,
@@ -331,24 +327,23 @@ read_caps (GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
     return FALSE;
   }
   if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,
-          &negotiated->tensor, &negotiated->settings, &self->settings_serial,
-          &reason)) {
+          &negotiated->tensor, &negotiated->settings,
+          &negotiated->settings_serial, &reason)) {
     gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
-  set_stats_interval (self);
+  set_stats_interval (self, &negotiated->settings);
   return TRUE;
 }
 
 gboolean
-gst_pp_converter_set_caps (
-    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor)
+gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
+    const GstCaps *video, const GstCaps *tensor)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (!read_caps (self, video, tensor))
+  if (!read_caps (self, negotiated, video, tensor))
     return FALSE;
   if (!gst_pp_negotiated_reserve (negotiated, self->device, &fault, &reason)) {
     gst_pp_converter_post_reason (self, fault, reason);
@@ -369,21 +364,21 @@ gst_pp_converter_set_caps (
 /* a frame's way: map, describe, submit, on_done */
 
 GstPpFrame *
-gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
+gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
+    GstBuffer *input, pp_plan **plan)
 {
-  GstPpNegotiated *negotiated = &self->negotiated;
   GstPpFault fault;
   gchar *reason = NULL;
 
   const GstPpDifference difference = gst_pp_live_settings_refresh (
-      &self->settings, &negotiated->settings, &self->settings_serial);
+      &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (difference == GST_PP_OTHER_PLANS)
     gst_pp_negotiated_forget_plans (negotiated);
   if (difference != GST_PP_SAME) {
     GST_DEBUG_OBJECT (self->element,
         "changed properties take effect with job %" G_GUINT64_FORMAT,
         self->n_jobs);
-    set_stats_interval (self);
+    set_stats_interval (self, &negotiated->settings);
   }
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
@@ -394,13 +389,14 @@ gst_pp_converter_map (GstPpConverter *self, GstBuffer *input, pp_plan **plan)
 }
 
 gboolean
-gst_pp_converter_describe (GstPpConverter *self, const GstPpFrame *frame,
+gst_pp_converter_describe (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
     const pp_plan *plan, GstBuffer *output)
 {
   GstBuffer *input = frame->input.buffer;
   GstPpPicture picture = {
-    .width = self->negotiated.tensor.width,
-    .height = self->negotiated.tensor.height,
+    .width = negotiated->tensor.width,
+    .height = negotiated->tensor.height,
     .pts = GST_BUFFER_PTS (input),
     .duration = GST_BUFFER_DURATION (input),
     .offset = GST_BUFFER_OFFSET (input),
@@ -414,7 +410,7 @@ gst_pp_converter_describe (GstPpConverter *self, const GstPpFrame *frame,
   }
   pp_plan_get_geometry (plan, &picture.geometry);
   gst_pp_meta_set (output, &picture);
-  if (self->negotiated.settings.attach_frame)
+  if (negotiated->settings.attach_frame)
     gst_buffer_add_parent_buffer_meta (output, input);
   return TRUE;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What any element of the plugin has, whatever its base class: properties, the
- * device, what was negotiated, errors and statistics; and the way of one frame
- * between its buffer and its tensor's.
+ * device, errors and statistics; and the way of one frame between its buffer and
+ * its tensor's. What was negotiated is each pad's own.
  */
 #ifndef GST_PP_CONVERTER_H
 #define GST_PP_CONVERTER_H
@@ -37,9 +37,7 @@ typedef struct {
   pid_t opened_process;          /* the one that opened it */
 
   /* The streaming thread's. */
-  GstPpNegotiated negotiated;
   guint64 n_jobs;               /* submitted to device: the next one's number */
-  guint settings_serial;        /* of the settings in it */
   GstAtomicQueue *spare_frames; /* GstPpFrame, for the next ones; any thread */
   gboolean warned; /* of settings that lose something, since the start */
 } GstPpConverter;
@@ -79,19 +77,22 @@ void gst_pp_converter_stop (GstPpConverter *self);
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (
     GstPpConverter *self, GstCaps *tensors, GstCaps *video);
+/* In the following functions negotiated belongs to the pad that frames come on. */
+
 /* Negotiates: all that frames will need is there afterwards. FALSE after posting
  * why not. */
-gboolean gst_pp_converter_set_caps (
-    GstPpConverter *self, const GstCaps *video, const GstCaps *tensor);
+gboolean gst_pp_converter_set_caps (GstPpConverter *self,
+    GstPpNegotiated *negotiated, const GstCaps *video, const GstCaps *tensor);
 
 /* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
  * Changed settings count from here on. NULL after posting why. */
-GstPpFrame *gst_pp_converter_map (
-    GstPpConverter *self, GstBuffer *input, pp_plan **plan);
+GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
+    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
 /* Gives output, which is frame's, its meta. FALSE after posting why frame cannot
  * be converted into it. */
 gboolean gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpFrame *frame, const pp_plan *plan, GstBuffer *output);
+    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
+    const pp_plan *plan, GstBuffer *output);
 /* Queues the job. Takes frame. FALSE after posting why. */
 gboolean gst_pp_converter_submit (
     GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output);

@@ -35,6 +35,7 @@
 struct _GstCudaPreproc {
   GstBaseTransform parent;
   GstPpConverter converter;
+  GstPpNegotiated negotiated; /* the streaming thread's */
 
   /* The base class' own, which ours call. */
   GstPadChainFunction base_chain;
@@ -106,7 +107,7 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
 static void
 log_negotiated (GstCudaPreproc *self, const GstCaps *video)
 {
-  const GstPpNegotiated *negotiated = &self->converter.negotiated;
+  const GstPpNegotiated *negotiated = &self->negotiated;
   const GstPpTensor *tensor = &negotiated->tensor;
   const GstVideoInfo *info = &negotiated->info;
   pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
@@ -133,11 +134,12 @@ gst_cuda_preproc_set_caps (
   GstPpConverter *converter = &self->converter;
 
   gst_pp_output_queue_drain_outdated (&self->outputs);
-  if (!gst_pp_converter_set_caps (converter, incaps, outcaps))
+  if (!gst_pp_converter_set_caps (
+          converter, &self->negotiated, incaps, outcaps))
     return FALSE;
   gst_pp_depth_choose (&self->depth, trans,
-      converter->negotiated.settings.async_depth, converter->device,
-      &converter->negotiated.info);
+      self->negotiated.settings.async_depth, converter->device,
+      &self->negotiated.info);
   log_negotiated (self, incaps);
   return TRUE;
 }
@@ -198,7 +200,7 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   gchar *reason = NULL;
 
   if (!gst_pp_decide_allocation (query, self->converter.device,
-          &self->converter.negotiated.tensor, min_buffers, &fault, &reason)) {
+          &self->negotiated.tensor, min_buffers, &fault, &reason)) {
     gst_pp_converter_post_reason (&self->converter, fault, reason);
     return FALSE;
   }
@@ -260,7 +262,8 @@ prepare_output (GstCudaPreproc *self, const GstPpFrame *frame,
     post_no_output (self, flow);
     return flow;
   }
-  if (!gst_pp_converter_describe (&self->converter, frame, plan, *output)) {
+  if (!gst_pp_converter_describe (
+          &self->converter, &self->negotiated, frame, plan, *output)) {
     gst_clear_buffer (output);
     return GST_FLOW_ERROR;
   }
@@ -278,7 +281,8 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   pp_plan *plan = NULL;
   GstBuffer *output = NULL;
 
-  GstPpFrame *frame = gst_pp_converter_map (converter, input, &plan);
+  GstPpFrame *frame =
+      gst_pp_converter_map (converter, &self->negotiated, input, &plan);
   if (frame == NULL)
     return GST_FLOW_ERROR;
   const GstFlowReturn flow = prepare_output (self, frame, plan, &output);
@@ -296,9 +300,8 @@ convert (GstCudaPreproc *self, GstBuffer *input)
   }
   gst_pp_output_queue_add (&self->outputs, output);
   gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
-      converter->negotiated.settings.async_depth, converter->device,
-      &converter->negotiated.info,
-      gst_pp_output_queue_interval (&self->outputs));
+      self->negotiated.settings.async_depth, converter->device,
+      &self->negotiated.info, gst_pp_output_queue_interval (&self->outputs));
   return GST_FLOW_OK;
 }
 
@@ -510,6 +513,7 @@ gst_cuda_preproc_start (GstBaseTransform *trans)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   gst_pp_depth_reset (&self->depth);
+  gst_pp_negotiated_forget_warnings (&self->negotiated);
   return gst_pp_converter_start (&self->converter);
 }
 
@@ -522,6 +526,7 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
   pp_device_drain (self->converter.device, NULL);
   gst_pp_output_queue_flush (&self->outputs);
   take_pool (self, NULL);
+  gst_pp_negotiated_forget_plans (&self->negotiated);
   gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
@@ -603,6 +608,7 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_converter_clear (&self->converter);
   gst_clear_object (&self->pool);
   G_OBJECT_CLASS (parent_class)->finalize (object);
@@ -670,6 +676,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
   GstElement *element = GST_ELEMENT_CAST (self);
 
   gst_pp_converter_init (&self->converter, element, on_allocation_failed);
+  gst_pp_negotiated_init (&self->negotiated, element);
   gst_pp_caps_watch_add (
       GST_BASE_TRANSFORM_SINK_PAD (self), element, &self->converter.errors);
   gst_pp_output_queue_init (

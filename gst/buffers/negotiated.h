@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * What caps and settings were negotiated, and the plans made of them: every new
- * crop makes a plan, and the last few are kept.
+ * What caps and settings were negotiated for the frames of one pad, and the plans
+ * made of them: every new crop makes a plan, and the last few are kept.
  */
 #ifndef GST_PP_NEGOTIATED_H
 #define GST_PP_NEGOTIATED_H
@@ -23,6 +23,7 @@ typedef struct {
   GstElement *element; /* not a reference; may be NULL */
   /* What plans are made of. Whoever changes these calls forget_plans. */
   GstPpSettings settings;
+  guint settings_serial; /* which change of the live settings that is */
   GstVideoInfo info;
   GstPpTensor tensor;
   struct {
