@@ -7,7 +7,6 @@
 
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
-#include "buffers/tensor_pool.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "cudapreproc/cudapreproc.h"
@@ -273,11 +272,17 @@ post_caps_reason (GstPpConverter *self, const gchar *beginning, gchar *reason)
   g_free (reason);
 }
 
+GstPpTensorConstraints
+gst_pp_converter_tensor_constraints (GstPpConverter *self)
+{
+  return gst_pp_live_settings_tensor_constraints (&self->settings);
+}
+
 GstCaps *
 gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
 {
   const GstPpTensorConstraints constraints =
-      gst_pp_live_settings_tensor_constraints (&self->settings);
+      gst_pp_converter_tensor_constraints (self);
   gchar *reason = NULL;
   GstCaps *fixed =
       gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
@@ -361,7 +366,7 @@ gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   return TRUE;
 }
 
-/* a frame's way: map, describe, submit, on_done */
+/* a frame's way: map, add, on_done */
 
 GstPpFrame *
 gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
@@ -389,30 +394,17 @@ gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
 }
 
 gboolean
-gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer *output)
+gst_pp_converter_open_batch (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
+    const pp_plan *plan)
 {
-  GstBuffer *input = frame->input.buffer;
-  GstPpPicture picture = {
-    .width = negotiated->tensor.width,
-    .height = negotiated->tensor.height,
-    .pts = GST_BUFFER_PTS (input),
-    .duration = GST_BUFFER_DURATION (input),
-    .offset = GST_BUFFER_OFFSET (input),
-  };
   gchar *reason = NULL;
 
-  if (!gst_pp_tensor_pool_check_buffer (
-          output, pp_plan_tensor_size (plan), &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
-    return FALSE;
-  }
-  pp_plan_get_geometry (plan, &picture.geometry);
-  gst_pp_meta_set (output, &picture);
-  if (negotiated->settings.attach_frame)
-    gst_buffer_add_parent_buffer_meta (output, input);
-  return TRUE;
+  if (gst_pp_batch_open (batch, output, (guint) negotiated->tensor.batch,
+          pp_plan_tensor_size (plan), &reason))
+    return TRUE;
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
+  return FALSE;
 }
 
 /* On a thread of the device. */
@@ -430,36 +422,48 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
 
 /* Before the device, whose threads log the end of the job. */
 static void
-log_job (
-    const GstPpConverter *self, const GstPpFrame *frame, const pp_plan *plan)
+log_job (const GstPpConverter *self, const GstPpFrame *frame,
+    const GstPpPicture *picture, guint slices)
 {
   const GstPpInput *input = &frame->input;
   const gboolean cuda = pp_device_backend (self->device) == PP_BACKEND_CUDA;
   const guint planes = GST_VIDEO_FRAME_N_PLANES (&input->frame);
   const guint pinned = (guint) __builtin_popcount (frame->pinned_planes);
-  pp_geometry geometry;
+  const pp_rect source = picture->geometry.source;
 
-  pp_plan_get_geometry (plan, &geometry);
   GST_DEBUG_OBJECT (self->element,
       "frame with PTS %" GST_TIME_FORMAT " is job %" G_GUINT64_FORMAT
-      ": the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, %u %s",
-      GST_TIME_ARGS (GST_BUFFER_PTS (input->buffer)), self->n_jobs,
-      geometry.source.width, geometry.source.height, geometry.source.x,
-      geometry.source.y, input->width, input->height, cuda ? pinned : planes,
+      ": slice %d of %d is the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, "
+      "%u %s",
+      GST_TIME_ARGS (picture->pts), self->n_jobs, picture->index, (gint) slices,
+      source.width, source.height, source.x, source.y, input->width,
+      input->height, cuda ? pinned : planes,
       cuda ? "pinned" : "read where they lie", cuda ? planes - pinned : 0,
       "copied to pinned memory first");
 }
 
 gboolean
-gst_pp_converter_submit (
-    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output)
+gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
+    pp_plan *plan)
 {
+  GstBuffer *input = frame->input.buffer;
+  GstPpPicture picture = {
+    .width = negotiated->tensor.width,
+    .height = negotiated->tensor.height,
+    .index = (gint) index,
+    .pad = pad,
+    .pts = GST_BUFFER_PTS (input),
+    .duration = GST_BUFFER_DURATION (input),
+    .offset = GST_BUFFER_OFFSET (input),
+  };
   pp_error error;
 
+  pp_plan_get_geometry (plan, &picture.geometry);
   gst_pp_frame_find_pinned (frame, self->device, plan);
-  log_job (self, frame, plan);
-  if (gst_pp_frame_submit (
-          frame, self->device, plan, output, on_done, self, &error)) {
+  log_job (self, frame, &picture, batch->size);
+  if (gst_pp_batch_add (batch, &picture, negotiated->settings.attach_frame,
+          frame, self->device, plan, on_done, self, &error)) {
     self->n_jobs++;
     return TRUE;
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What any element of the plugin has, whatever its base class: properties, the
- * device, errors and statistics; and the way of one frame between its buffer and
- * its tensor's. What was negotiated is each pad's own.
+ * device, errors and statistics; and the way of one frame from its buffer into a
+ * tensor's. What was negotiated is each pad's own.
  */
 #ifndef GST_PP_CONVERTER_H
 #define GST_PP_CONVERTER_H
@@ -10,6 +10,7 @@
 #include <gst/gst.h>
 #include <sys/types.h>
 
+#include "buffers/batch.h"
 #include "buffers/frame.h"
 #include "buffers/host_memory.h"
 #include "buffers/negotiated.h"
@@ -73,6 +74,9 @@ void gst_pp_converter_close (GstPpConverter *self);
 gboolean gst_pp_converter_start (GstPpConverter *self);
 void gst_pp_converter_stop (GstPpConverter *self);
 
+/* What properties ask of tensors. Any thread. */
+GstPpTensorConstraints gst_pp_converter_tensor_constraints (
+    GstPpConverter *self);
 /* Fixates tensor caps for frames with the caps video. Empty caps after posting
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (
@@ -88,14 +92,17 @@ gboolean gst_pp_converter_set_caps (GstPpConverter *self,
  * Changed settings count from here on. NULL after posting why. */
 GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
     GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
-/* Gives output, which is frame's, its meta. FALSE after posting why frame cannot
- * be converted into it. */
-gboolean gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer *output);
-/* Queues the job. Takes frame. FALSE after posting why. */
-gboolean gst_pp_converter_submit (
-    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output);
+/* Opens batch, for as many pictures of plan's size as were negotiated, with output
+ * (transfer full). FALSE after posting why they cannot be converted into it. */
+gboolean gst_pp_converter_open_batch (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
+    const pp_plan *plan);
+/* Adds frame's picture to batch as slice index, and queues its job. pad: the name
+ * of the pad that frame came from, NULL where there is only one. Takes frame. FALSE
+ * after posting why not. */
+gboolean gst_pp_converter_add (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, guint index,
+    const gchar *pad, GstPpFrame *frame, pp_plan *plan);
 
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);

@@ -226,6 +226,10 @@ void pp_plan_unref (pp_plan **plan);
 void pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry);
 /* Bytes of the tensor. Its rows and channels have no gaps between them. */
 size_t pp_plan_tensor_size (const pp_plan *plan);
+/* Makes a tensor of the plan's size padding from end to end: a slice of a batch
+ * that gets no picture. No job may be writing to it. padding: the block's record,
+ * as in pp_task; nothing is written where it says that this plan did so already. */
+void pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding);
 /* The part of a frame's plane that jobs of the plan read: y and height in rows,
  * x and width in bytes. The plane must have at least
  * (y + height - 1) * stride + x + width bytes. Empty for a plane that is not
@@ -355,10 +359,12 @@ typedef struct pp_task {
    * the other planes are staged: a thread of the device copies them to pinned
    * memory. The CPU reads them where they are. */
   unsigned pinned_planes;
-  void *tensor; /* arena memory; written until done is called */
-  /* Which plan's padding the tensor's block already has, so that it is written
-   * only once. The owner of the block keeps this number beside it, and sets it
-   * to 0 for a new block and after anyone else has written to the block. */
+  /* Arena memory, as long as the plan's tensor: a block, or a slice of a block
+   * that other jobs fill the rest of. Written until done is called. */
+  void *tensor;
+  /* Which plan's padding the tensor already has, so that it is written only
+   * once. The owner of the block keeps a number for each slice beside it, and
+   * sets it to 0 for a new block and after anyone else has written to it. */
   uint64_t *padding;
   /* NULL, or a job that must end before this one reads view. If it is of
    * another device, pp_submit waits for it, or the thread that stages does. */

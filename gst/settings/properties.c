@@ -56,8 +56,8 @@ static const GstPpProperty properties[] = {
     "Threads that copy frames to pinned memory if upstream did not put them "
     "there (0: half the cores, at most six)"),
   INT_ROW ("async-depth", async_depth, READY, -1, -1, 64,
-    "Frames held back so that their stages overlap (-1: as many as streams if "
-    "upstream is seekable and not live, else 0)"),
+    "Tensors held back so that their frames' stages overlap (-1: as many as "
+    "streams if upstream is seekable and not live, else 0)"),
   ENUM_ROW ("preset", preset, READY, GST_PP_PRESET_NONE, NULL, "Preset",
     "What the model was trained with: sets the listed properties, unless they "
     "are set themselves"),
@@ -73,6 +73,8 @@ static const GstPpProperty properties[] = {
     "Type of the tensor's elements"),
   ENUM_ROW ("channels", channels, READY, GST_PP_AUTO, gst_pp_channels,
     "Channels", "The tensor's channels and their order"),
+  INT_ROW ("batch-size", batch_size, READY, 0, 0, GST_PP_MAX_BATCH,
+    "Consecutive frames in a tensor (0: what downstream's caps say, else 1)"),
   ENUM_ROW ("fit", fit, READY, PP_FIT_STRETCH, gst_pp_fits, "Fit",
     "How the picture is fitted into the tensor"),
   ENUM_ROW ("pad-align", pad_align, READY, PP_ALIGN_CENTER, gst_pp_aligns,

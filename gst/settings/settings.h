@@ -33,6 +33,7 @@ typedef struct {
   /* the tensor */
   gint width, height;          /* 0: open */
   gint layout, type, channels; /* GST_PP_AUTO or the engine's value */
+  gint batch_size;             /* 0: open */
   /* the picture in it */
   gint fit, pad_align;
   gboolean ignore_pixel_aspect_ratio;

@@ -33,6 +33,7 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
                                                           : settings->preset,
     .layout = settings->layout,
     .type = settings->type,
+    .batch = settings->batch_size,
   };
 
   return constraints;

@@ -167,3 +167,17 @@ pp_plan_fill_padding (const pp_plan *plan, void *tensor)
         fill_span (n, tensor, c, y, right, n->width);
     }
 }
+
+void
+pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding)
+{
+  const pp_numbers *n = &plan->numbers;
+  const uint64_t record = plan->id | PP_PADDING_ONLY;
+
+  if (*padding == record)
+    return;
+  for (int c = 0; c < n->n_channels; c++)
+    for (int y = 0; y < n->height; y++)
+      fill_span (n, tensor, c, y, 0, n->width);
+  *padding = record;
+}

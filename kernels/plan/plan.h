@@ -181,6 +181,8 @@ pp_view pp_plan_crop_view (const pp_plan *plan, const pp_view *frame);
 
 /* Writes the padding of a tensor in host memory: everything but the content. */
 void pp_plan_fill_padding (const pp_plan *plan, void *tensor);
+/* Set in a record of padding, beside the plan's id: the content is padding, too. */
+#define PP_PADDING_ONLY (UINT64_C (1) << 63)
 
 /* The element that a normalised value becomes, as bits in the low bytes. */
 uint32_t pp_element_bits (const pp_numbers *numbers, float value);

@@ -15,7 +15,11 @@
 
 #define FRAMES 8
 /* While the first of them are submitted, the device stands still. */
-#define HELD_FRAMES 3
+#define HELD_FRAMES 4
+/* These are on one stream, and the tables of the first serve the second, too,
+ * unless their upload failed. */
+#define FIRST_OF_PLAN 1
+#define SECOND_OF_PLAN 3
 /* Seconds until one run counts as hanging. */
 #define PATIENCE 60
 
@@ -51,12 +55,17 @@ make_frames (pp_arena *arena)
   for (int i = 0; i < FRAMES; i++) {
     const pp_spec spec = letterbox_spec (32, 32);
     /* The first kind is gathered, the second is copied. */
-    const pp_format format =
-        i % 2 == 0 ? rgb_format (120, 68) : nv12_format (40 + i * 5, 33);
+    const pp_format format = i % 2 == 0
+        ? rgb_format (120, 68)
+        : nv12_format (i == SECOND_OF_PLAN ? 45 : 40 + i * 5, 33);
 
     frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
     /* small as it is */
     frames[i].urgent = frames[i].plan->in_two = i == 0;
+    if (i == SECOND_OF_PLAN) {
+      pp_plan_unref (&frames[i].plan);
+      frames[i].plan = pp_plan_ref (frames[FIRST_OF_PLAN].plan);
+    }
     sources[i] = malloc (frames[i].source_size);
     memcpy (sources[i], frames[i].source, frames[i].source_size);
   }

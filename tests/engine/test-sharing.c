@@ -279,6 +279,32 @@ test_failure (void)
   close_all ("beside a failure");
 }
 
+/* A job of two bands failed when its upper one was queued already, on the second
+ * stream: the next job on the first one waits for it, since both work in the same
+ * buffers. */
+static void
+test_band_that_is_left (void)
+{
+  struct frame *failing = &sharers[FIRST].frame;
+
+  open_all ();
+  failing->urgent = failing->plan->in_two = true;
+  fake_hold (true);
+  fake_fail (FAKE_LAUNCH, 2, false);
+  start (FIRST, submit);
+  EXPECT (is_through (FIRST, PATIENCE), "it waits");
+  const int waits = fake_count (FAKE_STREAM_WAIT);
+  start (SECOND, submit);
+  EXPECT (is_through (SECOND, PATIENCE), "the next one waits");
+  EXPECT (fake_count (FAKE_STREAM_WAIT) == waits + 1,
+      "its stream waits for %d events", fake_count (FAKE_STREAM_WAIT) - waits);
+  fake_hold (false);
+  EXPECT (pp_job_wait (failing->job, NULL) != PP_OK, "the launch did not fail");
+  frame_wait_callbacks (failing);
+  pp_job_unref (&failing->job);
+  close_all ("a band that is left");
+}
+
 /* Nobody waits while memory is allocated, for buffers or for tables. */
 static void
 test_reserve (void)
@@ -535,9 +561,9 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_call_that_lasts, test_completion,
-    test_failure, test_reserve, test_replaced, test_two_that_reserve,
-    test_callback_that_lasts, test_threads, test_polling, test_workers,
-    test_few_workers };
+    test_failure, test_band_that_is_left, test_reserve, test_replaced,
+    test_two_that_reserve, test_callback_that_lasts, test_threads, test_polling,
+    test_workers, test_few_workers };
   char text[200];
 
   setvbuf (stdout, NULL, _IOLBF, 0);

@@ -135,7 +135,7 @@ take_settings (input *in, GstPpNegotiated *negotiated)
   const gint height = 1 + take_index (in, 16);
 
   negotiated->tensor =
-      (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 };
+      (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 };
   settings->method = take_index (in, PP_N_METHODS);
   settings->fit = take_index (in, PP_N_FITS);
   settings->denoise = take_index (in, PP_N_DENOISES);

@@ -427,6 +427,38 @@ test_copied_rows (void)
   free (to);
 }
 
+/* A kept recipe is used again only where all facts are the same. */
+static void
+test_facts (void)
+{
+#define FIELD(name)                                                            \
+  {                                                                            \
+#name, offsetof(pp_facts, name)                                            \
+  }
+  static const struct {
+    const char *name;
+    size_t offset; /* of a byte of it */
+  } fields[] = {
+    FIELD (plan),
+    FIELD (in_place),
+    FIELD (staged),
+    FIELD (two_bands),
+    FIELD (after),
+    FIELD (timed),
+    FIELD (stride[0]),
+    FIELD (stride[PP_MAX_PLANES - 1]),
+  };
+
+  for (int i = 0; i < LENGTH (fields); i++) {
+    pp_facts a = { 0 }, b = { 0 };
+
+    EXPECT (pp_facts_equal (&a, &b), "equal facts differ");
+    ((uint8_t *) &b)[fields[i].offset] = 1;
+    EXPECT (!pp_facts_equal (&a, &b), "%s does not count", fields[i].name);
+  }
+#undef FIELD
+}
+
 int
 main (void)
 {
@@ -437,5 +469,6 @@ main (void)
   test_all_rows ();
   test_shared_plane ();
   test_copied_rows ();
+  test_facts ();
   return expect_end ();
 }

@@ -38,17 +38,23 @@ typedef struct {
   gint width, height; /* of the RGB frames */
   guint frames;
   guint first_launches; /* of the first frame; the others have one */
+  guint batch;          /* frames of a tensor */
 } Stream;
 
 static const Stream streams[] = {
   { "harness",
       "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=2",
-      120, 68, 8, 1 },
+      120, 68, 8, 1, 1 },
   /* Each tensor is waited for: a frame that is alone goes in two bands. */
   { "urgent",
       "width=640 height=640 type=uint8 streams=2 staging-threads=2 "
       "async-depth=0",
-      640, 640, HELD_FRAMES, 2 },
+      640, 640, HELD_FRAMES, 2, 1 },
+  /* The last one is not full. */
+  { "batches",
+      "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=1 "
+      "batch-size=3",
+      120, 68, 8, 1, 3 },
 };
 
 typedef struct {
@@ -192,27 +198,42 @@ push_frames (GstHarness *h, const GstVideoInfo *info, guint frames)
   return n;
 }
 
-/* Checks that the tensors that can be read are those of their frames; which is the
- * first that cannot, n if all can. */
-static guint
-pull_tensors (GstHarness *h, guint n)
+/* Checks that frames from that one on are in the tensor, each in its slice. */
+static void
+expect_frames (GstBuffer *tensor, guint from, guint n, guint slices)
 {
-  guint first = n;
+  const gsize size = gst_buffer_get_size (tensor) / slices;
 
-  fail_unless_equals_int (gst_harness_buffers_in_queue (h), n);
   for (guint i = 0; i < n; i++) {
+    GstBuffer *part =
+        gst_buffer_copy_region (tensor, GST_BUFFER_COPY_MEMORY, i * size, size);
+    fail_unless_equals_int (test_number_of (part), from + i);
+    gst_buffer_unref (part);
+  }
+}
+
+/* Checks that the tensors that can be read are those of their frames; which is the
+ * first frame that is in none, n if all are. */
+static guint
+pull_tensors (GstHarness *h, guint n, guint batch)
+{
+  guint lost = n;
+
+  fail_unless_equals_int (
+      gst_harness_buffers_in_queue (h), (n + batch - 1) / batch);
+  for (guint i = 0; i < n; i += batch) {
     GstBuffer *tensor = gst_harness_pull (h);
     GstMapInfo map;
 
     if (gst_buffer_map (tensor, &map, GST_MAP_READ)) {
       gst_buffer_unmap (tensor, &map);
-      fail_unless_equals_int (test_number_of (tensor), i);
+      expect_frames (tensor, i, MIN (n - i, batch), batch);
     } else {
-      first = MIN (first, i);
+      lost = MIN (lost, i);
     }
     gst_buffer_unref (tensor);
   }
-  return first;
+  return lost;
 }
 
 static gboolean
@@ -228,7 +249,7 @@ take_eos (GstHarness *h)
   return found;
 }
 
-/* Frames are launched in order: those before the one whose launch failed are
+/* Frames are launched in order: tensors before the one whose launch failed are
  * delivered, and it is not. */
 static void
 expect_launch_failed (const Stream *stream, const Fault *fault, guint first)
@@ -237,7 +258,7 @@ expect_launch_failed (const Stream *stream, const Fault *fault, guint first)
   const guint frame =
       nth > stream->first_launches ? nth - stream->first_launches : 0;
 
-  fail_unless (first == frame,
+  fail_unless (first == frame - frame % stream->batch,
       "launch %u is frame %u's, but frame %u is the first not delivered", nth,
       frame, first);
 }
@@ -252,7 +273,7 @@ run_stream (GstHarness *h, const Stream *stream, const Fault *fault)
   begin_stream (h, &info);
   const guint n = push_frames (h, &info, stream->frames);
   gst_harness_push_event (h, gst_event_new_eos ());
-  const guint first = pull_tensors (h, n);
+  const guint first = pull_tensors (h, n, stream->batch);
   const guint errors = take_errors (h->element, fault);
   const gboolean eos = take_eos (h);
 
