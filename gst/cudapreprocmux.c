@@ -19,7 +19,10 @@
 
 #include "cudapreprocmux.h"
 
+#include <string.h>
+
 #include "buffers/allocation.h"
+#include "buffers/batch.h"
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
 #include "buffers/tensor_pool.h"
@@ -46,15 +49,14 @@ typedef struct {
   GstCudaPreprocMuxPad *pad[GST_PP_MAX_BATCH]; /* owned; by index */
   GstBuffer *frame[GST_PP_MAX_BATCH];          /* owned; NULL: there is none */
   guint frames;
-  gboolean ended;         /* no pad has a frame or will have one */
-  GstClockTime earliest;  /* running time of the earliest frame */
-  GstClockTime duration;  /* its own */
-  GstBufferFlags discont; /* GST_BUFFER_FLAG_DISCONT if a frame has it */
+  gboolean ended;        /* no pad has a frame or will have one */
+  GstClockTime earliest; /* running time of the earliest frame */
+  GstClockTime duration; /* its own */
+  guint discont;         /* GST_BUFFER_FLAG_DISCONT if a frame has it */
 } Round;
 
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE ("sink_%u", GST_PAD_SINK, GST_PAD_REQUEST,
-        GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
@@ -88,7 +90,8 @@ has_slice (GstCudaPreprocMux *self, guint index)
   GST_OBJECT_UNLOCK (self);
 
   if (slices == 0)
-    slices = gst_pp_live_settings_batch_size (&self->converter.settings);
+    slices =
+        (guint) gst_pp_converter_tensor_constraints (&self->converter).batch;
   if (slices == 0)
     slices = GST_PP_MAX_BATCH;
   if (index < slices)
@@ -158,14 +161,14 @@ unref_pads (GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH])
 /* caps */
 
 /* The pads there, to the last number. */
-static guint
+static gint
 count_slices (GstCudaPreprocMux *self)
 {
   GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
-  guint n = 1;
+  gint n = 1;
 
   list_pads (self, pads);
-  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+  for (gint i = 0; i < GST_PP_MAX_BATCH; i++)
     if (pads[i] != NULL)
       n = i + 1;
   unref_pads (pads);
@@ -177,11 +180,35 @@ gst_cuda_preproc_mux_update_src_caps (
     GstAggregator *aggregator, GstCaps *caps, GstCaps **chosen)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  /* No size, which frames do not have in common, and no framerate. */
+  g_autoptr (GstCaps) frames = gst_caps_new_empty_simple ("video/x-raw");
 
-  *chosen = gst_pp_converter_fixate (&self->converter, caps, NULL,
-      self->slices != 0 ? self->slices : count_slices (self),
-      self->slices != 0);
+  *chosen = gst_pp_converter_fixate (&self->converter, caps, frames,
+      self->slices != 0 ? (gint) self->slices : count_slices (self));
   return gst_caps_is_empty (*chosen) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_OK;
+}
+
+/* Reads the caps of batches. FALSE after posting why they cannot be made. */
+static gboolean
+read_batches (GstCudaPreprocMux *self, const GstCaps *caps)
+{
+  const GstPpTensorConstraints constraints =
+      gst_pp_converter_tensor_constraints (&self->converter);
+  g_autofree gchar *reason = NULL;
+  gchar *text;
+
+  if (!gst_pp_tensor_from_caps (caps, &constraints, &self->tensor, &reason))
+    text = g_strdup_printf ("The tensors' caps have %s", reason);
+  else if (self->slices != 0 && self->slices != (guint) self->tensor.batch)
+    text = g_strdup_printf (
+        "Downstream now wants batches of %d pictures, but they have %u since "
+        "the start",
+        self->tensor.batch, self->slices);
+  else
+    return TRUE;
+  gst_pp_converter_post_reason (
+      &self->converter, GST_PP_FAULT_NEGOTIATION, text);
+  return FALSE;
 }
 
 /* FALSE after posting why the pad's frames cannot be converted. */
@@ -200,8 +227,7 @@ gst_cuda_preproc_mux_negotiated_src_caps (
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
   GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
-  gboolean negotiated =
-      gst_pp_converter_read_tensor (&self->converter, caps, &self->tensor);
+  gboolean negotiated = read_batches (self, caps);
 
   list_pads (self, pads);
   for (guint i = 0; i < GST_PP_MAX_BATCH && negotiated; i++)
@@ -285,8 +311,8 @@ gst_cuda_preproc_mux_clip (
     GstAggregator *aggregator, GstAggregatorPad *pad, GstBuffer *frame)
 {
   if (!GST_BUFFER_PTS_IS_VALID (frame) || /* an error, see take_round */
-      GST_CLOCK_TIME_IS_VALID (gst_pp_mux_pad_running_time (
-          GST_CUDA_PREPROC_MUX_PAD (pad), frame)))
+      GST_CLOCK_TIME_IS_VALID (
+          gst_pp_mux_pad_running_time (GST_CUDA_PREPROC_MUX_PAD (pad), frame)))
     return frame;
   GST_DEBUG_OBJECT (pad,
       "the frame with PTS %" GST_TIME_FORMAT " is outside of its segment and "
@@ -314,16 +340,16 @@ clear_round (Round *round)
 
 /* FALSE after posting why a frame cannot be part of a batch. */
 static gboolean
-check_frame (GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad,
-    GstBuffer *frame)
+check_frame (
+    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad, GstBuffer *frame)
 {
   if (!GST_BUFFER_PTS_IS_VALID (frame))
     gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
         g_strdup_printf ("A frame on %s has no timestamp", GST_PAD_NAME (pad)));
   else if (!pad->negotiated)
     gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
-        g_strdup_printf ("A frame came on %s before its caps",
-            GST_PAD_NAME (pad)));
+        g_strdup_printf (
+            "A frame came on %s before its caps", GST_PAD_NAME (pad)));
   else
     return TRUE;
   return FALSE;
@@ -437,8 +463,8 @@ convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
     gst_pp_frame_free (frame);
     return flow;
   }
-  return gst_pp_converter_add (converter, &pad->what, batch, i,
-             GST_PAD_NAME (pad), frame, plan)
+  return gst_pp_converter_add (
+             converter, &pad->what, batch, i, GST_PAD_NAME (pad), frame, plan)
       ? GST_FLOW_OK
       : GST_FLOW_ERROR;
 }
@@ -593,7 +619,8 @@ gst_cuda_preproc_mux_sink_query (
     gst_query_set_caps_result (query, caps);
     return TRUE;
   }
-  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) /* upstream wants its buffers */
+  if (GST_QUERY_TYPE (query) ==
+      GST_QUERY_DRAIN) /* upstream wants its buffers */
     pp_device_drain (self->converter.device, NULL);
   return GST_AGGREGATOR_CLASS (parent_class)
       ->sink_query (aggregator, pad, query);
@@ -636,19 +663,17 @@ gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
   return TRUE;
 }
 
-/* The pool's buffers and the device are let go of in the order in which
- * cudapreproc does it. */
 static GstStateChangeReturn
 gst_cuda_preproc_mux_change_state (
     GstElement *element, GstStateChange transition)
 {
   GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (element)->converter;
 
-  if (!gst_pp_converter_before (converter, transition))
+  if (!gst_pp_converter_before_state (converter, transition))
     return GST_STATE_CHANGE_FAILURE;
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  gst_pp_converter_after (converter, transition, result);
+  gst_pp_converter_after_state (converter, transition, result);
   return result;
 }
 
@@ -694,6 +719,8 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
+  /* It has a thread of its own, and a queue behind it holds back enough. */
+  static const gchar *const without[] = { "async-depth", NULL };
 
   gst_pp_debug_init ();
   gst_pp_meta_register ();
@@ -703,7 +730,7 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
   object_class->dispatch_properties_changed =
       gst_cuda_preproc_mux_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_mux_finalize;
-  gst_pp_converter_install_properties (object_class, GST_PP_ELEMENT_MUX);
+  gst_pp_converter_install_properties (object_class, without);
 
   gst_element_class_add_static_pad_template_with_gtype (
       element_class, &sink_template, GST_TYPE_CUDA_PREPROC_MUX_PAD);

@@ -21,11 +21,20 @@ gst_pp_mux_pad_running_time (GstCudaPreprocMuxPad *pad, GstBuffer *buffer)
   else if (GST_CLOCK_TIME_IS_VALID (pad->frame_duration))
     stop = start + pad->frame_duration;
   if (segment->format != GST_FORMAT_TIME ||
-      !gst_segment_clip (
-          segment, GST_FORMAT_TIME, start, stop, &start, &stop))
+      !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, &start, &stop))
     return GST_CLOCK_TIME_NONE;
   return gst_segment_to_running_time (segment, GST_FORMAT_TIME,
       segment->rate < 0 && GST_CLOCK_TIME_IS_VALID (stop) ? stop : start);
+}
+
+void
+gst_pp_mux_pad_forget (GstCudaPreprocMuxPad *pad)
+{
+  gst_pp_negotiated_forget_plans (&pad->what);
+  gst_pp_negotiated_forget_warnings (&pad->what);
+  gst_clear_caps (&pad->caps);
+  pad->negotiated = FALSE;
+  pad->frame_duration = GST_CLOCK_TIME_NONE;
 }
 
 gboolean

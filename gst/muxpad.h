@@ -31,6 +31,9 @@ struct _GstCudaPreprocMuxPad {
 GstClockTime gst_pp_mux_pad_running_time (
     GstCudaPreprocMuxPad *pad, GstBuffer *buffer);
 
+/* Forgets what was negotiated, when the element stops. */
+void gst_pp_mux_pad_forget (GstCudaPreprocMuxPad *pad);
+
 /* The number that a name such as sink_3 has. FALSE for any other name. */
 gboolean gst_pp_mux_pad_number (const gchar *name, guint *number);
 /* A floating reference; templ is the request pad template. */

@@ -111,8 +111,8 @@ pull (GstElement *pipeline)
 static GstBuffer *
 get_slice (GstBuffer *batch, guint i)
 {
-  return gst_buffer_copy_region (batch,
-      GST_BUFFER_COPY_MEMORY | GST_BUFFER_COPY_DEEP, i * SIZE, SIZE);
+  return gst_buffer_copy_region (
+      batch, GST_BUFFER_COPY_MEMORY | GST_BUFFER_COPY_DEEP, i * SIZE, SIZE);
 }
 
 /* -1: padding, which is 114. */
@@ -151,8 +151,7 @@ pull_numbers (GstElement *pipeline, guint n, const gint *numbers)
     fail_unless_equals_int (picture.index, i);
     fail_unless_equals_string (picture.pad, pad);
   }
-  fail_unless (
-      !gst_cuda_preproc_buffer_next_picture (batch, &state, &picture));
+  fail_unless (!gst_cuda_preproc_buffer_next_picture (batch, &state, &picture));
   return batch;
 }
 
@@ -163,9 +162,12 @@ expect_numbers (GstElement *pipeline, guint n, const gint *numbers)
 }
 
 #define EXPECT(pipeline, ...)                                                  \
-  expect_numbers (pipeline,                                                    \
-      sizeof ((const gint[]){ __VA_ARGS__ }) / sizeof (gint),                  \
-      (const gint[]){ __VA_ARGS__ })
+  G_STMT_START                                                                 \
+  {                                                                            \
+    const gint slices[] = { __VA_ARGS__ };                                     \
+    expect_numbers (pipeline, G_N_ELEMENTS (slices), slices);                  \
+  }                                                                            \
+  G_STMT_END
 
 static void
 expect_end (GstElement *pipeline)
@@ -285,8 +287,7 @@ GST_START_TEST (test_contradictions) {
         "other/tensors, format=static, num_tensors=1, types=uint8, "
         "dimensions=16:12:3:4, framerate=0/1");
 
-    gst_app_sink_set_caps (
-        GST_APP_SINK (test_element (pipeline, "out")), caps);
+    gst_app_sink_set_caps (GST_APP_SINK (test_element (pipeline, "out")), caps);
     gst_element_set_state (pipeline, GST_STATE_PLAYING);
     push (pipeline, 0, 1);
     push (pipeline, 1, 2);
@@ -340,7 +341,6 @@ GST_START_TEST (test_numbers_of_pads) {
   expect_pad (pads[1] = request (mux, "sink_%u"), "sink_1");
   expect_pad (pads[3] = request (mux, "sink_%u"), "sink_3");
   fail_unless (request (mux, "sink_%u") == NULL);
-  fail_unless (request (mux, "sink_2") == NULL);
   release (mux, pads[1]);
   expect_pad (pads[1] = request (mux, "sink_%u"), "sink_1");
   fail_unless (request (mux, "sink_64") == NULL);
@@ -460,15 +460,15 @@ GST_START_TEST (test_segments) {
   GstSegment segment;
   GstCudaPreprocPicture picture;
   gpointer state = NULL;
+  GstSample *sample;
 
   gst_segment_init (&segment, GST_FORMAT_TIME);
   segment.start = segment.time = 10 * GST_SECOND;
-  GstPad *pad = test_pad (pipeline, "in1", "src");
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   push (pipeline, 0, 1);
-  gst_app_src_push_sample (source (pipeline, 1),
-      gst_sample_new (NULL, NULL, &segment, NULL));
-  (void) pad;
+  sample = gst_sample_new (NULL, NULL, &segment, NULL);
+  gst_app_src_push_sample (source (pipeline, 1), sample);
+  gst_sample_unref (sample);
   push_at (pipeline, 1, 101, 10 * GST_SECOND + FRAME);
   const gint numbers[] = { 1, 101 };
   GstBuffer *batch = pull_numbers (pipeline, 2, numbers);
@@ -501,8 +501,8 @@ GST_START_TEST (test_gap) {
   push (pipeline, 0, 1);
   push (pipeline, 1, 101);
   EXPECT (pipeline, 1, 101);
-  gst_pad_push_event (test_pad (pipeline, "in1", "src"),
-      gst_event_new_gap (2 * FRAME, FRAME));
+  gst_pad_push_event (
+      test_pad (pipeline, "in1", "src"), gst_event_new_gap (2 * FRAME, FRAME));
   push (pipeline, 0, 2);
   EXPECT (pipeline, 2, -1);
   push (pipeline, 0, 3);
@@ -626,13 +626,13 @@ GST_START_TEST (test_to_the_end) {
       MUX "! fakesink name=out sync=false "
           "videotestsrc num-buffers=40 ! queue ! mux. "
           "videotestsrc num-buffers=60 ! queue ! mux. ");
-  gint out = 0, first = 0, second = 0;
+  gint out = 0, in[2] = { 0, 0 };
 
   test_count_buffers (test_pad (pipeline, "out", "sink"), &out);
-  test_count_buffers (test_pad (pipeline, "mux", "sink_0"), &first);
-  test_count_buffers (test_pad (pipeline, "mux", "sink_1"), &second);
+  test_count_buffers (test_pad (pipeline, "mux", "sink_0"), &in[0]);
+  test_count_buffers (test_pad (pipeline, "mux", "sink_1"), &in[1]);
   test_play_to_eos (pipeline);
-  fail_unless_equals_int (first + second, 100);
+  fail_unless_equals_int (in[0] + in[1], 100);
   fail_unless_equals_int (out, 60);
   test_stop (&pipeline);
 }
