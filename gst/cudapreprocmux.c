@@ -62,7 +62,8 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
 
 #define gst_cuda_preproc_mux_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPreprocMux, gst_cuda_preproc_mux, GST_TYPE_AGGREGATOR)
+G_DEFINE_TYPE_WITH_CODE (GstCudaPreprocMux, gst_cuda_preproc_mux,
+    GST_TYPE_AGGREGATOR, G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
 /* Upstream wanted memory for a frame. It may hold locks, need not report the
  * failure itself, and may be shutting down. */
@@ -542,22 +543,27 @@ gst_cuda_preproc_mux_get_next_time (GstAggregator *aggregator)
 
 /* events and queries */
 
+/* Serialized ones come on the source pad's thread. */
 static gboolean
-gst_cuda_preproc_mux_sink_event (
-    GstAggregator *aggregator, GstAggregatorPad *pad, GstEvent *event)
+gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
+    GstAggregatorPad *aggregator_pad, GstEvent *event)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstCudaPreprocMuxPad *pad = GST_CUDA_PREPROC_MUX_PAD (aggregator_pad);
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     GstCaps *caps;
     gst_event_parse_caps (event, &caps);
-    const gboolean handled =
-        handle_caps (self, GST_CUDA_PREPROC_MUX_PAD (pad), caps);
+    const gboolean handled = handle_caps (self, pad, caps);
     gst_event_unref (event);
     return handled;
   }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    gst_pp_converter_start_stream (&self->converter, &pad->what, event);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG)
+    event = gst_pp_converter_take_tags (&self->converter, &pad->what, event);
   return GST_AGGREGATOR_CLASS (parent_class)
-      ->sink_event (aggregator, pad, event);
+      ->sink_event (aggregator, aggregator_pad, event);
 }
 
 /* The stream begins again: what happened before no longer counts. */
@@ -655,8 +661,10 @@ gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
   pp_device_drain (self->converter.device, NULL);
   list_pads (self, pads);
   for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
-    if (pads[i] != NULL)
+    if (pads[i] != NULL) {
+      gst_pp_converter_forget_tags (&self->converter, &pads[i]->what);
       gst_pp_mux_pad_forget (pads[i]);
+    }
   unref_pads (pads);
   forget_streams (self);
   gst_pp_converter_stop (&self->converter);

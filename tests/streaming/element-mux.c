@@ -255,6 +255,46 @@ GST_START_TEST (test_any_size_and_format) {
 }
 GST_END_TEST
 
+/* Each stream is turned as its own tags say. */
+GST_START_TEST (test_orientation_of_each_stream) {
+  static const gchar *const directions[] = { "identity", "180" };
+  GstElement *pipeline = launch (__i__, 2, "video-direction=auto", "");
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  push (pipeline, 0, 1);
+  push (pipeline, 1, 2);
+  EXPECT (pipeline, 1, 2);
+  GstTagList *tags =
+      gst_tag_list_new (GST_TAG_IMAGE_ORIENTATION, "rotate-180", NULL);
+  gst_tag_list_set_scope (tags, GST_TAG_SCOPE_STREAM);
+  gst_pad_push_event (
+      test_pad (pipeline, "in1", "src"), gst_event_new_tag (tags));
+
+  GstBuffer *frame = test_frame (&info, NULL);
+  test_paint_noise (frame, &info, 3);
+  GST_BUFFER_PTS (frame) = 3 * FRAME;
+  for (guint i = 0; i < 2; i++)
+    gst_app_src_push_buffer (source (pipeline, i), gst_buffer_ref (frame));
+  GstBuffer *batch = pull (pipeline);
+  for (guint i = 0; i < 2; i++) {
+    g_autofree gchar *properties = g_strdup_printf (
+        "width=16 height=12 type=uint8 video-direction=%s", directions[i]);
+    GstHarness *h = test_harness (__i__, properties);
+    GstBuffer *single = test_convert (h, &info, gst_buffer_ref (frame));
+    GstBuffer *slice = get_slice (batch, i);
+    test_expect_equal (single, slice, directions[i]);
+    gst_buffer_unref (single);
+    gst_buffer_unref (slice);
+    test_harness_end (&h);
+  }
+  gst_buffer_unref (batch);
+  gst_buffer_unref (frame);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 /* Downstream's number of slices; those without a pad are padding. */
 GST_START_TEST (test_downstream_decides) {
   GstElement *pipeline = launch (__i__, 2, "", "");
@@ -643,6 +683,7 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_a_frame_of_each_stream);
   test_add (tcase, test_any_size_and_format);
+  test_add (tcase, test_orientation_of_each_stream);
   test_add (tcase, test_downstream_decides);
   test_add (tcase, test_contradictions);
   test_add (tcase, test_size_is_no_pads);
