@@ -486,8 +486,8 @@ fail_each (fake_call call, const Stream *stream, const Pipeline *pipeline)
   }
   g_print ("%-8s %-14s %4u runs: %4u errors, %3u unnoticed, %3u lost, "
            "%4u tensors\n",
-      stream != NULL ? stream->name : pipeline->name, call_name (call), tally.runs,
-      tally.failed, tally.unnoticed, tally.lost, tally.delivered);
+      stream != NULL ? stream->name : pipeline->name, call_name (call),
+      tally.runs, tally.failed, tally.unnoticed, tally.lost, tally.delivered);
   return tally.runs;
 }
 
@@ -504,7 +504,8 @@ GST_START_TEST (test_stream_with_a_fault) {
 GST_END_TEST
 
 GST_START_TEST (test_pipeline_with_a_fault) {
-  fail_each ((fake_call) __i__, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    fail_each ((fake_call) __i__, NULL, &pipelines[i]);
 }
 GST_END_TEST
 
@@ -513,6 +514,8 @@ add_tests (TCase *tcase)
 {
   gst_element_register (
       NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  gst_element_register (
+      NULL, "cudapreprocmux", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC_MUX);
   tcase_add_loop_test (
       tcase, test_stream_with_a_fault, 0, (int) FAKE_MALLOC + 1);
   tcase_add_loop_test (
