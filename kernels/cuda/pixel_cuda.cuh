@@ -223,7 +223,8 @@ static __device__ __forceinline__ void
 finish_pixel (const kernel_view &args, const float *value, int x, int y)
 {
   const pp_numbers &n = args.common.numbers;
-  const int64_t element = (int64_t) y * args.common.row_stride + x * args.common.pixel_stride;
+  const int64_t element = (int64_t) y * args.common.row_stride +
+      (int64_t) x * args.common.pixel_stride;
   float colour[PP_MAX_CHANNELS];
 
 #pragma unroll

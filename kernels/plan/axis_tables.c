@@ -206,7 +206,10 @@ pp_axis_tables_new (
 /* ---- entries -------------------------------------------------------------- */
 
 /* A field more, and same and hash need it, too. */
-_Static_assert(sizeof (pp_axis_geometry) == 7 * sizeof (int), "same, hash");
+_Static_assert(
+    offsetof (pp_axis_geometry, mirrored) == 6 * sizeof (int) + sizeof (bool) &&
+        sizeof (pp_axis_geometry) == 7 * sizeof (int),
+    "same, hash");
 
 static bool
 same (const pp_axis_entry *entry, const pp_axis_geometry *g, bool vertical)
@@ -216,7 +219,8 @@ same (const pp_axis_entry *entry, const pp_axis_geometry *g, bool vertical)
   return key->start == g->start && key->length == g->length &&
       key->resized == g->resized && key->first_out == g->first_out &&
       key->n_out == g->n_out && key->sub == g->sub &&
-      key->cosited == g->cosited && entry->vertical == vertical;
+      key->cosited == g->cosited && key->mirrored == g->mirrored &&
+      entry->vertical == vertical;
 }
 
 /* Each field is multiplied by an odd number, and the upper bits are used. */
@@ -228,7 +232,7 @@ hash (const pp_axis_geometry *g, bool vertical)
   h = (h ^ (uint64_t) g->resized) * 0xbf58476d1ce4e5b9;
   h = (h ^ (uint64_t) (g->first_out + g->start)) * 0x94d049bb133111eb;
   h = (h ^
-          (uint64_t) (g->n_out << 4 | g->sub << 2 | g->cosited << 1 |
+          (uint64_t) (g->n_out << 5 | g->sub << 3 | g->mirrored << 2 | g->cosited << 1 |
               vertical)) *
       0x2545f4914f6cdd1d;
   return (uint32_t) (h >> 32) % BUCKETS;

@@ -38,8 +38,7 @@ void pp_add_record (struct pp_recipe_maker *maker, pp_mark mark);
 /* A copy of rows of width bytes, from_row and to_row bytes apart. */
 void pp_add_upload (struct pp_recipe_maker *maker, pp_place from,
     size_t from_row, pp_place to, size_t to_row, size_t width, size_t rows);
-/* Downloads a band's rows of the plan's content; in a planar layout, of each
- * channel. from, to: where the tensor starts on the device and on the host. */
+/* Downloads a band of the plan's content; in a planar layout, of each channel. from, to: where the tensor starts on the device and on the host. */
 void pp_add_download (struct pp_recipe_maker *maker, const pp_plan *plan,
     const pp_band *band, size_t from, size_t to, bool second);
 

@@ -27,7 +27,7 @@ struct line {
   int last; /* sample of the rectangle */
 };
 
-/* False where a number would be too large. */
+/* False where a number would be too large, and for what is mirrored. */
 static bool
 make_line (struct line *line, const pp_axis_geometry *axis)
 {
@@ -44,7 +44,7 @@ make_line (struct line *line, const pp_axis_geometry *axis)
 
   *line = (struct line){ (int) start, (int) step, (int) unit,
     pp_axis_samples (axis) - 1 };
-  return unit <= MAX_UNIT && start >= 0 &&
+  return !axis->mirrored && unit <= MAX_UNIT && start >= 0 &&
       start + step * axis->n_out < MAX_EXACT;
 }
 
