@@ -151,6 +151,10 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
   const GValue *framerate = gst_structure_get_value (video, "framerate");
   GValue scaled = G_VALUE_INIT;
 
+  if (constraints->no_rate) {
+    gst_structure_set (tensors, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+    return;
+  }
   /* Else what downstream takes decides about the number. */
   if (constraints->batch > 0 && framerate != NULL &&
       gst_pp_framerate_scale (&scaled, framerate, 1, constraints->batch)) {
@@ -170,7 +174,8 @@ set_video_rate (GstStructure *video, const GstStructure *tensors,
   const gint batch = constraints->batch > 0 ? constraints->batch : pictures;
   GValue scaled = G_VALUE_INIT;
 
-  if (framerate != NULL && !gst_pp_framerate_is_open (framerate) &&
+  if (framerate != NULL && !constraints->no_rate &&
+      !gst_pp_framerate_is_open (framerate) &&
       gst_pp_framerate_scale (&scaled, framerate, MAX (batch, 1), 1)) {
     gst_pp_framerate_restrict (video, &scaled);
     g_value_unset (&scaled);
@@ -253,13 +258,13 @@ say_rate (const GValue *possible, const GValue *framerate, const GValue *scaled,
  * chosen cannot have it. */
 static gboolean
 choose_rate (GstStructure *chosen, const GstStructure *video,
-    const GstPpTensor *tensor, gchar **reason)
+    const GstPpTensor *tensor, gboolean no_rate, gchar **reason)
 {
   const GValue *framerate = gst_structure_get_value (video, "framerate");
   const GValue *possible = gst_structure_get_value (chosen, "framerate");
   GValue scaled = G_VALUE_INIT;
 
-  if (framerate == NULL || !GST_VALUE_HOLDS_FRACTION (framerate) ||
+  if (no_rate || framerate == NULL || !GST_VALUE_HOLDS_FRACTION (framerate) ||
       gst_value_get_fraction_numerator (framerate) < 0 ||
       !gst_pp_framerate_scale (&scaled, framerate, 1, tensor->batch)) {
     gst_structure_fixate_field_nearest_fraction (chosen, "framerate", 0, 1);
@@ -298,7 +303,7 @@ fix_candidate (const GstCaps *candidates, guint i,
   }
   GstStructure *chosen = gst_structure_copy (candidate);
   kind->write (chosen, &tensor, shape);
-  if (!choose_rate (chosen, video, &tensor, reason)) {
+  if (!choose_rate (chosen, video, &tensor, constraints->no_rate, reason)) {
     gst_structure_free (chosen);
     return NULL;
   }
