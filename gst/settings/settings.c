@@ -307,8 +307,8 @@ check_direction (const GstPpSettings *settings, gchar **reason)
   if (gst_pp_enum_nick (gst_pp_directions, settings->video_direction) != NULL)
     return TRUE;
   *reason = g_strdup_printf (
-      "video-direction=%s is none that frames can be turned in, must be "
-      "identity, 90r, 180, 90l, horiz, vert, ul-lr, ur-ll or auto",
+      "video-direction=%s is not supported, must be identity, 90r, 180, 90l, "
+      "horiz, vert, ul-lr, ur-ll or auto",
       settings->video_direction == GST_VIDEO_ORIENTATION_CUSTOM ? "custom"
                                                                 : "unknown");
   return FALSE;
