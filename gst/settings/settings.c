@@ -249,6 +249,12 @@ check_lists (const GstPpSettings *settings, gchar **reason)
     if (properties[i].kind != &gst_pp_kind_list)
       continue;
     const GstPpList *list = field_of (settings, &properties[i]);
+    if (list->text != NULL && *list->text == '\0') {
+      *reason =
+          g_strdup_printf ("%s is empty, must be a list of numbers with commas",
+              properties[i].name);
+      return FALSE;
+    }
     if (list->length < 0) {
       *reason = g_strdup_printf ("%s=%s is not a list of numbers with commas",
           properties[i].name, list->text);
