@@ -110,7 +110,8 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  GstCaps *fixed = gst_pp_converter_fixate (&self->converter, othercaps, caps);
+  GstCaps *fixed =
+      gst_pp_converter_fixate (&self->converter, othercaps, caps, 1);
   gst_caps_unref (othercaps);
   return fixed;
 }
@@ -623,27 +624,13 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  /* The device is there before the pads open: data may come before start. */
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
-      transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    if (!gst_pp_converter_open (
-            &self->converter, transition == GST_STATE_CHANGE_READY_TO_PAUSED))
-      return GST_STATE_CHANGE_FAILURE;
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
-    gst_pp_monitor_restart (self->converter.monitor);
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+  if (!gst_pp_converter_before_state (&self->converter, transition))
+    return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (self, TRUE);
-  }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
-      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_stop_running (&self->converter);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
-      (transition == GST_STATE_CHANGE_NULL_TO_READY &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_close (&self->converter);
+  gst_pp_converter_after_state (&self->converter, transition, result);
   return result;
 }
 
@@ -707,6 +694,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  static const gchar *const none[] = { NULL };
 
   gst_pp_debug_init ();
   gst_pp_meta_register ();
@@ -716,7 +704,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   object_class->dispatch_properties_changed =
       gst_cuda_preproc_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_converter_install_properties (object_class);
+  gst_pp_converter_install_properties (object_class, none);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -213,7 +213,7 @@ static void
 fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
     const GstStructure *video)
 {
-  gint width = 1, height = 1;
+  gint width = 0, height = 0;
 
   gst_structure_get_int (
       video, "width", constraints->swapped ? &height : &width);
@@ -228,7 +228,8 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
                                             : PP_LAYOUT_NCHW;
   tensor->type =
       constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
-  tensor->batch = constraints->batch > 0 ? constraints->batch : 1;
+  tensor->batch = constraints->batch > 0 ? constraints->batch
+                                         : MAX (constraints->usual_batch, 1);
 }
 
 static gchar *
@@ -291,6 +292,10 @@ fix_candidate (const GstCaps *candidates, guint i,
   if (kind == NULL ||
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
+  if (tensor.width == 0 || tensor.height == 0) {
+    *reason = g_strdup ("any size, and width and height are not set");
+    return NULL;
+  }
   GstStructure *chosen = gst_structure_copy (candidate);
   kind->write (chosen, &tensor, shape);
   if (!choose_rate (chosen, video, &tensor, reason)) {

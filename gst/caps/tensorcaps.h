@@ -39,6 +39,7 @@ typedef struct {
   gint preset; /* that set channels; GST_PP_PRESET_NONE: the user set them */
   gboolean swapped; /* an open width is the frame's height, and so on */
   gint batch;       /* 0: left open */
+  gint usual_batch; /* where caps leave it open, too; 0 is 1 */
 } GstPpTensorConstraints;
 
 /* For caps of the pad of that direction, the caps that the other pad can have:
@@ -53,7 +54,8 @@ GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
 
 /* Chooses the first structure of candidates that agrees with constraints and with
  * the framerate in sink_caps. What it leaves open is filled from constraints, else
- * from the video's size, else with defaults: nchw, float32, 3 channels, 1 picture.
+ * from the video's size, which is an error where sink_caps have none, else with
+ * defaults: nchw, float32, 3 channels, usual_batch pictures.
  * Returns fixed caps, or NULL and *reason (free it), which names both sides of the
  * contradiction. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,

@@ -44,12 +44,16 @@ equal_int (gconstpointer a, gconstpointer b)
   return *(const gint *) a == *(const gint *) b;
 }
 
+/* The plugin's elements share the enumerations. */
 static GParamSpec *
 make_enum (const GstPpProperty *property, GParamFlags flags)
 {
+  GType type = g_type_from_name (property->type_name);
+
+  if (type == 0)
+    type = g_enum_register_static (property->type_name, values_of (property));
   return g_param_spec_enum (property->name, property->name, property->blurb,
-      g_enum_register_static (property->type_name, values_of (property)),
-      (gint) property->standard, flags);
+      type, (gint) property->standard, flags);
 }
 
 static void

@@ -79,7 +79,8 @@ static const GstPpProperty properties[] = {
   ENUM_ROW ("channels", channels, READY, GST_PP_AUTO, gst_pp_channels,
     "Channels", "The tensor's channels and their order"),
   INT_ROW ("batch-size", batch_size, READY, 0, 0, GST_PP_MAX_BATCH,
-    "Consecutive frames in a tensor (0: what downstream's caps say, else 1)"),
+    "Pictures in a tensor: consecutive frames, or with cudapreprocmux one of each "
+    "pad (0: what downstream's caps say, else 1 or the number of pads)"),
   ENUM_ROW ("fit", fit, READY, PP_FIT_STRETCH, gst_pp_fits, "Fit",
     "How the picture is fitted into the tensor"),
   ENUM_ROW ("pad-align", pad_align, READY, PP_ALIGN_CENTER, gst_pp_aligns,

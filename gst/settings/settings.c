@@ -55,13 +55,15 @@ check_presets (void)
 }
 
 void
-gst_pp_settings_install (GObjectClass *klass)
+gst_pp_settings_install (GObjectClass *klass, const gchar *const *without)
 {
   guint n;
   const GstPpProperty *properties = gst_pp_properties (&n);
 
   for (guint i = 0; i < n; i++) {
     const GstPpProperty *property = &properties[i];
+    if (g_strv_contains (without, property->name))
+      continue;
     const GParamFlags when = property->change == GST_PP_UNTIL_READY
         ? GST_PARAM_MUTABLE_READY
         : GST_PARAM_MUTABLE_PLAYING;

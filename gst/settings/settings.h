@@ -61,8 +61,9 @@ typedef struct {
   pp_direction tagged_direction;
 } GstPpSettings;
 
-/* Installs the properties, with ids from 1 on. */
-void gst_pp_settings_install (GObjectClass *klass);
+/* Installs the properties, with ids from 1 on, but not those that without names, NULL
+ * at its end. */
+void gst_pp_settings_install (GObjectClass *klass, const gchar *const *without);
 
 /* The caller serialises calls for one GstPpSettings, here and below. */
 
