@@ -7,7 +7,6 @@
 
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
-#include "buffers/tensor_pool.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "cudapreproc/cudapreproc.h"
@@ -25,9 +24,10 @@ enum {
 /* GObject */
 
 void
-gst_pp_converter_install_properties (GObjectClass *klass)
+gst_pp_converter_install_properties (
+    GObjectClass *klass, const gchar *const *without)
 {
-  gst_pp_settings_install (klass);
+  gst_pp_settings_install (klass, without);
   /**
    * GstCudaPreproc:stats:
    *
@@ -120,8 +120,8 @@ gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error)
 
 /* the device: opened in READY */
 
-void
-gst_pp_converter_close (GstPpConverter *self)
+static void
+close_device (GstPpConverter *self)
 {
   gst_clear_object (&self->allocator);
   pp_device_close (&self->device);
@@ -167,8 +167,9 @@ is_device_good (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
       pp_device_error (self->device, NULL) == PP_OK;
 }
 
-gboolean
-gst_pp_converter_open (GstPpConverter *self, gboolean run)
+/* run: the element is about to run. */
+static gboolean
+open (GstPpConverter *self, gboolean run)
 {
   gchar *reason = NULL;
 
@@ -186,17 +187,37 @@ gst_pp_converter_open (GstPpConverter *self, gboolean run)
     GST_DEBUG_OBJECT (self->element,
         "opening a device again: %s failed, or its properties have changed",
         pp_device_name (self->device));
-  gst_pp_converter_close (self);
+  close_device (self);
   if (open_device (self, &constraints))
     return TRUE;
   gst_pp_live_settings_stop (&self->settings);
   return FALSE;
 }
 
-void
-gst_pp_converter_stop_running (GstPpConverter *self)
+gboolean
+gst_pp_converter_before_state (GstPpConverter *self, GstStateChange transition)
 {
-  gst_pp_live_settings_stop (&self->settings);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+    return open (self, FALSE);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    return open (self, TRUE);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
+    gst_pp_monitor_restart (self->monitor);
+  return TRUE;
+}
+
+void
+gst_pp_converter_after_state (GstPpConverter *self, GstStateChange transition,
+    GstStateChangeReturn result)
+{
+  const gboolean failed = result == GST_STATE_CHANGE_FAILURE;
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED && failed))
+    gst_pp_live_settings_stop (&self->settings);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
+      (transition == GST_STATE_CHANGE_NULL_TO_READY && failed))
+    close_device (self);
 }
 
 /* runs */
@@ -273,12 +294,21 @@ post_caps_reason (GstPpConverter *self, const gchar *beginning, gchar *reason)
   g_free (reason);
 }
 
-GstCaps *
-gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
+GstPpTensorConstraints
+gst_pp_converter_tensor_constraints (GstPpConverter *self)
 {
-  const GstPpTensorConstraints constraints =
-      gst_pp_live_settings_tensor_constraints (&self->settings);
+  return gst_pp_live_settings_tensor_constraints (&self->settings);
+}
+
+GstCaps *
+gst_pp_converter_fixate (
+    GstPpConverter *self, GstCaps *tensors, GstCaps *video, gint batch)
+{
+  GstPpTensorConstraints constraints =
+      gst_pp_converter_tensor_constraints (self);
   gchar *reason = NULL;
+
+  constraints.usual_batch = batch;
   GstCaps *fixed =
       gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
 
@@ -321,6 +351,7 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&negotiated->settings);
+  negotiated->swapped = constraints.swapped;
   if (!gst_pp_tensor_from_caps (
           tensor, &constraints, &negotiated->tensor, &reason)) {
     post_caps_reason (self, "The tensors' caps have", reason);
@@ -361,7 +392,72 @@ gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   return TRUE;
 }
 
-/* a frame's way: map, describe, submit, on_done */
+/* how frames are turned */
+
+/* Whether frames are turned as tags say. */
+static gboolean
+set_orientation (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  const pp_direction direction = negotiated->orientation.direction;
+  const gboolean automatic =
+      gst_pp_live_settings_tag (&self->settings, direction);
+
+  if (negotiated->settings.tagged_direction == direction)
+    return automatic;
+  negotiated->settings.tagged_direction = direction;
+  gst_pp_negotiated_forget_plans (negotiated);
+  GST_DEBUG_OBJECT (self->element, "the stream's orientation is %s%s",
+      gst_pp_enum_nick (gst_pp_directions, (gint) direction),
+      automatic ? "" : ", which counts with video-direction=auto only");
+  return automatic;
+}
+
+void
+gst_pp_converter_start_stream (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event)
+{
+  const gchar *id;
+
+  gst_event_parse_stream_start (event, &id);
+  gst_pp_orientation_start_stream (&negotiated->orientation, id);
+  set_orientation (self, negotiated);
+}
+
+GstEvent *
+gst_pp_converter_take_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event)
+{
+  GstTagList *tags;
+
+  gst_event_parse_tag (event, &tags);
+  const gboolean found =
+      gst_pp_orientation_take_tags (&negotiated->orientation, tags);
+  const gboolean automatic = set_orientation (self, negotiated);
+
+  return found && automatic ? gst_pp_orientation_upright_event (event) : event;
+}
+
+void
+gst_pp_converter_forget_tags (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  gst_pp_orientation_clear (&negotiated->orientation);
+  set_orientation (self, negotiated);
+}
+
+gboolean
+gst_pp_converter_turns (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  const GstPpSettings *settings = &negotiated->settings;
+  const gboolean open = settings->width == 0 || settings->height == 0;
+  const gboolean swapped = gst_pp_live_settings_swap_axes (&self->settings);
+
+  if (!open || swapped == negotiated->swapped)
+    return FALSE;
+  negotiated->swapped = swapped;
+  return TRUE;
+}
+
+/* a frame's way: map, add, on_done */
 
 GstPpFrame *
 gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
@@ -389,30 +485,17 @@ gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
 }
 
 gboolean
-gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer *output)
+gst_pp_converter_open_batch (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
+    const pp_plan *plan)
 {
-  GstBuffer *input = frame->input.buffer;
-  GstPpPicture picture = {
-    .width = negotiated->tensor.width,
-    .height = negotiated->tensor.height,
-    .pts = GST_BUFFER_PTS (input),
-    .duration = GST_BUFFER_DURATION (input),
-    .offset = GST_BUFFER_OFFSET (input),
-  };
   gchar *reason = NULL;
 
-  if (!gst_pp_tensor_pool_check_buffer (
-          output, pp_plan_tensor_size (plan), &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
-    return FALSE;
-  }
-  pp_plan_get_geometry (plan, &picture.geometry);
-  gst_pp_meta_set (output, &picture);
-  if (negotiated->settings.attach_frame)
-    gst_buffer_add_parent_buffer_meta (output, input);
-  return TRUE;
+  if (gst_pp_batch_open (batch, output, (guint) negotiated->tensor.batch,
+          pp_plan_tensor_size (plan), &reason))
+    return TRUE;
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
+  return FALSE;
 }
 
 /* On a thread of the device. */
@@ -430,36 +513,48 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
 
 /* Before the device, whose threads log the end of the job. */
 static void
-log_job (
-    const GstPpConverter *self, const GstPpFrame *frame, const pp_plan *plan)
+log_job (const GstPpConverter *self, const GstPpFrame *frame,
+    const GstPpPicture *picture, guint slices)
 {
   const GstPpInput *input = &frame->input;
   const gboolean cuda = pp_device_backend (self->device) == PP_BACKEND_CUDA;
   const guint planes = GST_VIDEO_FRAME_N_PLANES (&input->frame);
   const guint pinned = (guint) __builtin_popcount (frame->pinned_planes);
-  pp_geometry geometry;
+  const pp_rect source = picture->geometry.source;
 
-  pp_plan_get_geometry (plan, &geometry);
   GST_DEBUG_OBJECT (self->element,
       "frame with PTS %" GST_TIME_FORMAT " is job %" G_GUINT64_FORMAT
-      ": the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, %u %s",
-      GST_TIME_ARGS (GST_BUFFER_PTS (input->buffer)), self->n_jobs,
-      geometry.source.width, geometry.source.height, geometry.source.x,
-      geometry.source.y, input->width, input->height, cuda ? pinned : planes,
+      ": slice %d of %d is the picture of %dx%d at %d,%d in %dx%d; planes: %u %s, "
+      "%u %s",
+      GST_TIME_ARGS (picture->pts), self->n_jobs, picture->index, (gint) slices,
+      source.width, source.height, source.x, source.y, input->width,
+      input->height, cuda ? pinned : planes,
       cuda ? "pinned" : "read where they lie", cuda ? planes - pinned : 0,
       "copied to pinned memory first");
 }
 
 gboolean
-gst_pp_converter_submit (
-    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output)
+gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
+    pp_plan *plan)
 {
+  GstBuffer *input = frame->input.buffer;
+  GstPpPicture picture = {
+    .width = negotiated->tensor.width,
+    .height = negotiated->tensor.height,
+    .index = (gint) index,
+    .pad = pad,
+    .pts = GST_BUFFER_PTS (input),
+    .duration = GST_BUFFER_DURATION (input),
+    .offset = GST_BUFFER_OFFSET (input),
+  };
   pp_error error;
 
+  pp_plan_get_geometry (plan, &picture.geometry);
   gst_pp_frame_find_pinned (frame, self->device, plan);
-  log_job (self, frame, plan);
-  if (gst_pp_frame_submit (
-          frame, self->device, plan, output, on_done, self, &error)) {
+  log_job (self, frame, &picture, batch->size);
+  if (gst_pp_batch_add (batch, &picture, negotiated->settings.attach_frame,
+          frame, self->device, plan, on_done, self, &error)) {
     self->n_jobs++;
     return TRUE;
   }

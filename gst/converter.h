@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What any element of the plugin has, whatever its base class: properties, the
- * device, errors and statistics; and the way of one frame between its buffer and
- * its tensor's. What was negotiated is each pad's own.
+ * device, errors and statistics; and the way of one frame from its buffer into a
+ * tensor's. What was negotiated is each pad's own.
  */
 #ifndef GST_PP_CONVERTER_H
 #define GST_PP_CONVERTER_H
@@ -10,6 +10,7 @@
 #include <gst/gst.h>
 #include <sys/types.h>
 
+#include "buffers/batch.h"
 #include "buffers/frame.h"
 #include "buffers/host_memory.h"
 #include "buffers/negotiated.h"
@@ -42,9 +43,11 @@ typedef struct {
   gboolean warned; /* of settings that lose something, since the start */
 } GstPpConverter;
 
-/* GObject: in class_init, init, finalize and the methods of these names.
+/* GObject: in class_init, init, finalize and the methods of these names. without:
+ * names of properties that the element does not have, NULL at the end.
  * allocation_failed is called with element, see gst_pp_allocator_new. */
-void gst_pp_converter_install_properties (GObjectClass *klass);
+void gst_pp_converter_install_properties (
+    GObjectClass *klass, const gchar *const *without);
 void gst_pp_converter_init (GstPpConverter *self, GstElement *element,
     GstPpAllocatorFailed allocation_failed);
 void gst_pp_converter_clear (GstPpConverter *self);
@@ -61,22 +64,27 @@ void gst_pp_converter_post_reason (
     GstPpConverter *self, GstPpFault fault, gchar *reason);
 void gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error);
 
-/* Before the pads open, in NULL->READY and, with run, READY->PAUSED: judges the
- * settings, and opens the device unless the one that is there will do. Data may
- * come before start. FALSE after posting why. */
-gboolean gst_pp_converter_open (GstPpConverter *self, gboolean run);
-/* After PAUSED->READY, and READY->PAUSED where it failed: settings are stored and
- * not judged again. */
-void gst_pp_converter_stop_running (GstPpConverter *self);
-void gst_pp_converter_close (GstPpConverter *self);
+/* Before and after the base class' change of state. before: from NULL to READY and
+ * from READY to PAUSED it judges the settings, and opens the device unless the one
+ * that is there will do, since data may come before start. FALSE after posting why:
+ * the change has failed then, without after. after: settings are stored and not
+ * judged again in READY, and the device is closed in NULL. */
+gboolean gst_pp_converter_before_state (
+    GstPpConverter *self, GstStateChange transition);
+void gst_pp_converter_after_state (GstPpConverter *self,
+    GstStateChange transition, GstStateChangeReturn result);
 /* Begins and ends a run of frames. start is FALSE after posting why. */
 gboolean gst_pp_converter_start (GstPpConverter *self);
 void gst_pp_converter_stop (GstPpConverter *self);
 
-/* Fixates tensor caps for frames with the caps video. Empty caps after posting
+/* What properties ask of tensors. Any thread. */
+GstPpTensorConstraints gst_pp_converter_tensor_constraints (
+    GstPpConverter *self);
+/* Fixates tensor caps for frames with the caps video; batch is the number of
+ * pictures where neither properties nor tensors say it. Empty caps after posting
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (
-    GstPpConverter *self, GstCaps *tensors, GstCaps *video);
+    GstPpConverter *self, GstCaps *tensors, GstCaps *video, gint batch);
 /* In the following functions negotiated belongs to the pad that frames come on. */
 
 /* Negotiates: all that frames will need is there afterwards. FALSE after posting
@@ -84,18 +92,37 @@ GstCaps *gst_pp_converter_fixate (
 gboolean gst_pp_converter_set_caps (GstPpConverter *self,
     GstPpNegotiated *negotiated, const GstCaps *video, const GstCaps *tensor);
 
+/* STREAM_START and TAG events: what tags say of the stream's orientation counts
+ * from the next frame on. The second returns the event that goes on (transfer
+ * full, both). */
+void gst_pp_converter_start_stream (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+GstEvent *gst_pp_converter_take_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+/* At the end of a run. */
+void gst_pp_converter_forget_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
+/* Whether properties leave the size of tensors open, so that it may be the
+ * frame's, and the next frame is turned otherwise: caps must be negotiated anew.
+ * TRUE once for each such turn. */
+gboolean gst_pp_converter_turns (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
+
 /* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
  * Changed settings count from here on. NULL after posting why. */
 GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
     GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
-/* Gives output, which is frame's, its meta. FALSE after posting why frame cannot
- * be converted into it. */
-gboolean gst_pp_converter_describe (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer *output);
-/* Queues the job. Takes frame. FALSE after posting why. */
-gboolean gst_pp_converter_submit (
-    GstPpConverter *self, GstPpFrame *frame, pp_plan *plan, GstBuffer *output);
+/* Opens batch, for as many pictures of plan's size as were negotiated, with output
+ * (transfer full). FALSE after posting why they cannot be converted into it. */
+gboolean gst_pp_converter_open_batch (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
+    const pp_plan *plan);
+/* Adds frame's picture to batch as slice index, and queues its job. pad: the name
+ * of the pad that frame came from, NULL where there is only one. Takes frame. FALSE
+ * after posting why not. */
+gboolean gst_pp_converter_add (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpBatch *batch, guint index,
+    const gchar *pad, GstPpFrame *frame, pp_plan *plan);
 
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);

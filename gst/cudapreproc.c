@@ -20,7 +20,10 @@
 
 #include "cudapreproc.h"
 
+#include <gst/video/video.h>
+
 #include "buffers/allocation.h"
+#include "buffers/batch.h"
 #include "buffers/depth.h"
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
@@ -45,9 +48,11 @@ struct _GstCudaPreproc {
   GstBufferPool *pool;
 
   /* The streaming thread's. */
-  GstPpOutputQueue outputs;
+  GstPpBatch batch;         /* which frames are being added to */
+  GstPpOutputQueue outputs; /* complete ones */
   GstPpDepth depth;
-  gboolean at_once; /* the frame that came last is not held back */
+  gboolean
+      at_once; /* the tensor of the frame that came last is not held back */
   gboolean dropped; /* it was dropped, which the base class is yet to hear */
 };
 
@@ -58,7 +63,10 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
+/* The interface is its property, which is one of the settings. */
+G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
+    GST_TYPE_BASE_TRANSFORM,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
 /* Upstream wanted memory for a frame. It may hold locks, need not report the
  * failure itself, and may be shutting down. */
@@ -82,9 +90,12 @@ gst_cuda_preproc_transform_caps (GstBaseTransform *trans,
   GstPad *other = direction == GST_PAD_SINK
       ? GST_BASE_TRANSFORM_SRC_PAD (trans)
       : GST_BASE_TRANSFORM_SINK_PAD (trans);
+  const GstPpTensorConstraints constraints =
+      gst_pp_converter_tensor_constraints (
+          &GST_CUDA_PREPROC (trans)->converter);
   GstCaps *other_template = gst_pad_get_pad_template_caps (other);
-  GstCaps *result =
-      gst_pp_tensor_caps_transform (caps, direction, other_template, filter);
+  GstCaps *result = gst_pp_tensor_caps_transform (
+      caps, direction, &constraints, other_template, filter);
 
   gst_caps_unref (other_template);
   return result;
@@ -99,7 +110,8 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  GstCaps *fixed = gst_pp_converter_fixate (&self->converter, othercaps, caps);
+  GstCaps *fixed =
+      gst_pp_converter_fixate (&self->converter, othercaps, caps, 1);
   gst_caps_unref (othercaps);
   return fixed;
 }
@@ -115,15 +127,49 @@ log_negotiated (GstCudaPreproc *self, const GstCaps *video)
 
   gst_pp_settings_crop (&negotiated->settings, &picture);
   GST_DEBUG_OBJECT (self,
-      "negotiated tensors of %dx%d, %d channels, %s, %s, framerate %d/%d, from "
-      "the picture of %dx%d at %d,%d; streams: %d; frames held back: %u; video: "
-      "%" GST_PTR_FORMAT,
+      "negotiated tensors of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
+      "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
+      "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
       tensor->width, tensor->height, tensor->channels,
       gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
-      gst_pp_enum_nick (gst_pp_types, (gint) tensor->type),
-      GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info), picture.width,
-      picture.height, picture.x, picture.y,
-      pp_device_streams (self->converter.device), self->depth.frames, video);
+      gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,
+      picture.width, picture.height, picture.x, picture.y,
+      GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info),
+      pp_device_streams (self->converter.device), self->depth.tensors, video);
+}
+
+/* The open batch is not waited for any longer. */
+static void
+close_batch (GstCudaPreproc *self, const gchar *cause)
+{
+  const guint pictures = self->batch.n_pictures, size = self->batch.size;
+  GstBuffer *buffer = gst_pp_batch_close (&self->batch);
+
+  if (buffer == NULL)
+    return;
+  if (pictures < size)
+    GST_DEBUG_OBJECT (self, "%s: the open batch leaves with %u of %u pictures",
+        cause, pictures, size);
+  if (self->outputs.discont)
+    GST_BUFFER_FLAG_SET (buffer, GST_BUFFER_FLAG_DISCONT);
+  self->outputs.discont = FALSE;
+  gst_pp_output_queue_add (&self->outputs, buffer);
+}
+
+static void
+close_and_drain (GstCudaPreproc *self, const gchar *cause)
+{
+  close_batch (self, cause);
+  gst_pp_output_queue_drain (&self->outputs, cause);
+}
+
+/* After the device, which may still write to what is discarded. */
+static void
+discard_tensors (GstCudaPreproc *self)
+{
+  pp_device_drain (self->converter.device, NULL);
+  gst_pp_batch_clear (&self->batch);
+  gst_pp_output_queue_flush (&self->outputs);
 }
 
 static gboolean
@@ -133,12 +179,14 @@ gst_cuda_preproc_set_caps (
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
   GstPpConverter *converter = &self->converter;
 
+  close_batch (self, "new caps");
   gst_pp_output_queue_drain_outdated (&self->outputs);
   if (!gst_pp_converter_set_caps (
           converter, &self->negotiated, incaps, outcaps))
     return FALSE;
   gst_pp_depth_choose (&self->depth, trans,
-      self->negotiated.settings.async_depth, converter->device,
+      self->negotiated.settings.async_depth,
+      (guint) self->negotiated.tensor.batch, converter->device,
       &self->negotiated.info);
   log_negotiated (self, incaps);
   return TRUE;
@@ -192,9 +240,12 @@ static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
-  /* Besides those that downstream holds. */
+  const guint batch = self->depth.batch;
+  const guint jobs = (guint) pp_device_streams (self->converter.device);
+  /* Besides those that downstream holds: those that are held back, those that jobs
+   * fill, and the one that is open in between. */
   const guint min_buffers =
-      self->depth.frames + (guint) pp_device_streams (self->converter.device);
+      self->depth.tensors + (jobs + batch - 1) / batch + (batch > 1);
   GstBufferPool *pool = NULL;
   GstPpFault fault;
   gchar *reason = NULL;
@@ -247,58 +298,76 @@ post_no_output (GstCudaPreproc *self, GstFlowReturn flow)
   }
 }
 
-/* An output buffer with what belongs to frame: timestamps, flags, metas. Taken
- * when the frame comes, since it may be gone when the tensor is done. */
+/* Opens a batch in an output buffer with what belongs to frame: timestamps, flags,
+ * metas. Taken when the frame comes, since it may be gone when the tensor is done. */
 static GstFlowReturn
-prepare_output (GstCudaPreproc *self, const GstPpFrame *frame,
-    const pp_plan *plan, GstBuffer **output)
+open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
 {
   GstBaseTransform *trans = GST_BASE_TRANSFORM (self);
+  GstBuffer *output = NULL;
   const GstFlowReturn flow =
       GST_BASE_TRANSFORM_CLASS (parent_class)
-          ->prepare_output_buffer (trans, frame->input.buffer, output);
+          ->prepare_output_buffer (trans, frame->input.buffer, &output);
 
   if (flow != GST_FLOW_OK) {
     post_no_output (self, flow);
     return flow;
   }
-  if (!gst_pp_converter_describe (
-          &self->converter, &self->negotiated, frame, plan, *output)) {
-    gst_clear_buffer (output);
-    return GST_FLOW_ERROR;
-  }
-  if (self->outputs.discont)
-    GST_BUFFER_FLAG_SET (*output, GST_BUFFER_FLAG_DISCONT);
-  self->outputs.discont = FALSE;
-  return GST_FLOW_OK;
+  return gst_pp_converter_open_batch (
+             &self->converter, &self->negotiated, &self->batch, output, plan)
+      ? GST_FLOW_OK
+      : GST_FLOW_ERROR;
 }
 
-/* Queues a job on the device that turns input (transfer full) into a tensor. */
+/* Adds frame, which is taken, to the open batch, or opens one. */
 static GstFlowReturn
-convert (GstCudaPreproc *self, GstBuffer *input)
+add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
 {
-  GstPpConverter *converter = &self->converter;
-  pp_plan *plan = NULL;
-  GstBuffer *output = NULL;
+  GstPpBatch *batch = &self->batch;
+  GstFlowReturn flow = GST_FLOW_OK;
 
-  GstPpFrame *frame =
-      gst_pp_converter_map (converter, &self->negotiated, input, &plan);
-  if (frame == NULL)
-    return GST_FLOW_ERROR;
-  const GstFlowReturn flow = prepare_output (self, frame, plan, &output);
+  if (batch->buffer == NULL)
+    flow = open_batch (self, frame, plan);
+  else
+    gst_pp_batch_extend (batch, frame->input.buffer);
   if (flow != GST_FLOW_OK) {
     gst_pp_frame_free (frame);
     return flow;
   }
   gst_pp_thread_time_take (&self->outputs.thread_time,
-      gst_pp_memory_get_waited (gst_buffer_peek_memory (output, 0)),
+      gst_pp_memory_get_waited (gst_buffer_peek_memory (batch->buffer, 0)),
       &frame->spent);
-  frame->urgent = self->depth.frames == 0;
-  if (!gst_pp_converter_submit (converter, frame, plan, output)) {
-    gst_buffer_unref (output);
+  frame->urgent =
+      self->depth.tensors == 0 && batch->n_pictures + 1 == batch->size;
+  if (gst_pp_converter_add (&self->converter, &self->negotiated, batch,
+          batch->n_pictures, NULL, frame, plan))
+    return GST_FLOW_OK;
+  if (batch->n_pictures == 0)
+    gst_pp_batch_clear (batch);
+  return GST_FLOW_ERROR;
+}
+
+/* Queues a job on the device that turns input (transfer full) into a picture of a
+ * tensor. */
+static GstFlowReturn
+convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
+{
+  GstPpConverter *converter = &self->converter;
+  const GstClockTime pts = GST_BUFFER_PTS (input);
+  pp_plan *plan = NULL;
+
+  GstPpFrame *frame =
+      gst_pp_converter_map (converter, &self->negotiated, input, &plan);
+  if (frame == NULL)
     return GST_FLOW_ERROR;
-  }
-  gst_pp_output_queue_add (&self->outputs, output);
+  const GstFlowReturn flow = add_frame (self, frame, plan);
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (is_discont)
+    GST_BUFFER_FLAG_SET (self->batch.buffer, GST_BUFFER_FLAG_DISCONT);
+  gst_pp_output_queue_note_frame (&self->outputs, pts);
+  if (gst_pp_batch_is_full (&self->batch))
+    close_batch (self, "it is full");
   gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
       self->negotiated.settings.async_depth, converter->device,
       &self->negotiated.info, gst_pp_output_queue_interval (&self->outputs));
@@ -309,7 +378,8 @@ convert (GstCudaPreproc *self, GstBuffer *input)
  * frame that comes is: the ones before it must be gone, and it must not wait for a
  * drain that would push it unmarked. The first one leaves at once, too: sinks
  * preroll with it, and upstream may be a tee that has no more to give until its
- * other sinks play. */
+ * other sinks play. is_discont is set until the base class has pushed a tensor, so
+ * within a batch, too, which only a frame with DISCONT ends. */
 static GstFlowReturn
 gst_cuda_preproc_submit_input_buffer (
     GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
@@ -318,10 +388,14 @@ gst_cuda_preproc_submit_input_buffer (
   GstPpOutputQueue *outputs = &self->outputs;
 
   gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
-  if (is_discont)
-    gst_pp_output_queue_drain (outputs, "a frame with DISCONT");
+  if (gst_pp_converter_turns (&self->converter, &self->negotiated))
+    gst_base_transform_reconfigure_src (trans);
+  if (GST_BUFFER_FLAG_IS_SET (input, GST_BUFFER_FLAG_DISCONT))
+    close_and_drain (self, "a frame with DISCONT");
   else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
-    gst_pp_output_queue_drain (outputs, "a new negotiation");
+    close_and_drain (self, "a new negotiation");
+  else if (is_discont)
+    gst_pp_output_queue_drain (outputs, "a frame behind one that was dropped");
   GstFlowReturn flow = gst_pp_output_queue_take_flow (outputs);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
@@ -343,7 +417,7 @@ gst_cuda_preproc_submit_input_buffer (
     return GST_FLOW_OK;
   if (flow != GST_FLOW_OK)
     return flow;
-  return convert (self, g_steal_pointer (&trans->queued_buf));
+  return convert (self, g_steal_pointer (&trans->queued_buf), is_discont);
 }
 
 /* The oldest tensor, if it need not be held any longer. The base class pushes it,
@@ -354,7 +428,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
   *output = gst_pp_output_queue_take (
-      &self->outputs, self->at_once ? 0 : self->depth.frames);
+      &self->outputs, self->at_once ? 0 : self->depth.tensors);
   if (*output != NULL || !self->dropped)
     return GST_FLOW_OK;
   self->dropped = FALSE;
@@ -411,11 +485,19 @@ static void
 end_flush (GstCudaPreproc *self)
 {
   GST_DEBUG_OBJECT (self, "flush-stop: the stream begins again");
-  /* The device first: it may still write to what is held. */
-  pp_device_drain (self->converter.device, NULL);
-  gst_pp_output_queue_flush (&self->outputs);
+  discard_tensors (self);
   gst_pp_error_gate_open (&self->converter.errors);
   set_flushing (self, FALSE);
+}
+
+/* Whether the frames after an event do not continue those before it, so that they
+ * share no batch. */
+static gboolean
+ends_batch (GstEventType type)
+{
+  return type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS ||
+      type == GST_EVENT_SEGMENT || type == GST_EVENT_SEGMENT_DONE ||
+      type == GST_EVENT_GAP || type == GST_EVENT_EOS;
 }
 
 static gboolean
@@ -430,6 +512,8 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
     GST_DEBUG_OBJECT (self, "flush-start: what is held will be discarded");
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
+    if (ends_batch (type))
+      close_batch (self, GST_EVENT_TYPE_NAME (event));
     gst_pp_output_queue_drain (&self->outputs, GST_EVENT_TYPE_NAME (event));
     /* The end of the last segment is not the end of the next. */
     if (self->outputs.flow == GST_FLOW_EOS &&
@@ -437,6 +521,11 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
       self->outputs.flow = GST_FLOW_OK;
   }
 
+  if (type == GST_EVENT_STREAM_START)
+    gst_pp_converter_start_stream (&self->converter, &self->negotiated, event);
+  else if (type == GST_EVENT_TAG)
+    event =
+        gst_pp_converter_take_tags (&self->converter, &self->negotiated, event);
   if (type == GST_EVENT_CAPS)
     return handle_caps (self, event);
   if (type == GST_EVENT_EOS &&
@@ -484,12 +573,12 @@ query_sink (GstCudaPreproc *self, GstQuery *query)
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
-    gst_pp_output_queue_drain (&self->outputs, "drain query");
+    close_and_drain (self, "drain query");
     /* Upstream wants its buffers back. */
     pp_device_drain (self->converter.device, NULL);
   } else if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
       gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
-    gst_pp_output_queue_drain (&self->outputs, "allocation query");
+    close_and_drain (self, "allocation query");
   }
   return GST_BASE_TRANSFORM_CLASS (parent_class)
       ->query (trans, GST_PAD_SINK, query);
@@ -522,11 +611,10 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  /* The device first: it may still write to what is held. */
-  pp_device_drain (self->converter.device, NULL);
-  gst_pp_output_queue_flush (&self->outputs);
+  discard_tensors (self);
   take_pool (self, NULL);
   gst_pp_negotiated_forget_plans (&self->negotiated);
+  gst_pp_converter_forget_tags (&self->converter, &self->negotiated);
   gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
@@ -536,27 +624,13 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  /* The device is there before the pads open: data may come before start. */
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
-      transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    if (!gst_pp_converter_open (
-            &self->converter, transition == GST_STATE_CHANGE_READY_TO_PAUSED))
-      return GST_STATE_CHANGE_FAILURE;
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
-    gst_pp_monitor_restart (self->converter.monitor);
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+  if (!gst_pp_converter_before_state (&self->converter, transition))
+    return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (self, TRUE);
-  }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
-      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_stop_running (&self->converter);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
-      (transition == GST_STATE_CHANGE_NULL_TO_READY &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_close (&self->converter);
+  gst_pp_converter_after_state (&self->converter, transition, result);
   return result;
 }
 
@@ -620,6 +694,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  static const gchar *const none[] = { NULL };
 
   gst_pp_debug_init ();
   gst_pp_meta_register ();
@@ -629,7 +704,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   object_class->dispatch_properties_changed =
       gst_cuda_preproc_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_converter_install_properties (object_class);
+  gst_pp_converter_install_properties (object_class, none);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

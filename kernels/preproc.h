@@ -119,6 +119,24 @@ typedef enum pp_align {
   PP_N_ALIGNS
 } pp_align;
 
+/* How the frame is turned before all else; the values of GStreamer's
+ * GstVideoOrientationMethod, in its order. What follows, such as fit and the
+ * pixel aspect ratio, is of the turned picture. */
+typedef enum pp_direction {
+  PP_DIRECTION_IDENTITY,
+  PP_DIRECTION_90R, /* clockwise */
+  PP_DIRECTION_180,
+  PP_DIRECTION_90L,   /* counter-clockwise */
+  PP_DIRECTION_HORIZ, /* left and right are swapped */
+  PP_DIRECTION_VERT,  /* top and bottom */
+  PP_DIRECTION_UL_LR, /* across the diagonal from the upper left corner */
+  PP_DIRECTION_UR_LL, /* across the one from the upper right corner */
+  PP_N_DIRECTIONS
+} pp_direction;
+
+/* Whether the turned picture is as wide as the frame is high. */
+bool pp_direction_swaps_axes (pp_direction direction);
+
 typedef enum pp_method {
   PP_METHOD_NEAREST,
   PP_METHOD_BILINEAR,
@@ -168,6 +186,7 @@ typedef struct pp_spec {
   pp_layout layout;
   pp_type type;
   pp_channels channels;
+  pp_direction direction;
   pp_fit fit;
   pp_align pad_align; /* letterbox: where the picture is */
   bool ignore_pixel_aspect_ratio;
@@ -188,8 +207,8 @@ typedef struct pp_spec {
   int quant_zero_point;
 } pp_spec;
 
-/* Fills *spec with the defaults: nchw, float32, rgb, stretch, bilinear, no
- * antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
+/* Fills *spec with the defaults: nchw, float32, rgb, not turned, stretch,
+ * bilinear, no antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
  * padding of 114, quant_scale and quant_zero_point 0. width and height are 0:
  * set them. */
 void pp_spec_init (pp_spec *spec);
@@ -206,8 +225,8 @@ int pp_channels_count (pp_channels channels);
  * without any device. Any thread. */
 typedef struct pp_plan pp_plan;
 
-/* Where the picture is in the tensor. source, in the frame, was resized to
- * target, in the tensor. Where the picture was cropped, target is larger than
+/* Where the picture is in the tensor. source, in the stored frame, was turned
+ * and resized to target, in the tensor. Where the picture was cropped, target is larger than
  * the tensor and starts at negative coordinates. matrix maps a point (x, y) of
  * the tensor to the frame: (m0 x + m1 y + m2, m3 x + m4 y + m5). */
 typedef struct pp_geometry {
@@ -215,7 +234,8 @@ typedef struct pp_geometry {
   double matrix[6];
 } pp_geometry;
 
-/* source: the part of the frame that is the picture; NULL for the whole frame.
+/* source: the part of the stored frame that is the picture; NULL for the whole
+ * frame.
  * Returns one reference, or NULL with PP_BAD_ARGUMENT or PP_NO_MEMORY. The text
  * of PP_BAD_ARGUMENT names the field of spec or format and its value. */
 pp_plan *pp_plan_new (const pp_spec *spec, const pp_format *format,
@@ -226,6 +246,10 @@ void pp_plan_unref (pp_plan **plan);
 void pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry);
 /* Bytes of the tensor. Its rows and channels have no gaps between them. */
 size_t pp_plan_tensor_size (const pp_plan *plan);
+/* Makes a tensor of the plan's size padding from end to end: a slice of a batch
+ * that gets no picture. No job may be writing to it. padding: the block's record,
+ * as in pp_task; nothing is written where it says that this plan did so already. */
+void pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding);
 /* The part of a frame's plane that jobs of the plan read: y and height in rows,
  * x and width in bytes. The plane must have at least
  * (y + height - 1) * stride + x + width bytes. Empty for a plane that is not
@@ -355,10 +379,12 @@ typedef struct pp_task {
    * the other planes are staged: a thread of the device copies them to pinned
    * memory. The CPU reads them where they are. */
   unsigned pinned_planes;
-  void *tensor; /* arena memory; written until done is called */
-  /* Which plan's padding the tensor's block already has, so that it is written
-   * only once. The owner of the block keeps this number beside it, and sets it
-   * to 0 for a new block and after anyone else has written to the block. */
+  /* Arena memory, as long as the plan's tensor: a block, or a slice of a block
+   * that other jobs fill the rest of. Written until done is called. */
+  void *tensor;
+  /* Which plan's padding the tensor already has, so that it is written only
+   * once. The owner of the block keeps a number for each slice beside it, and
+   * sets it to 0 for a new block and after anyone else has written to it. */
   uint64_t *padding;
   /* NULL, or a job that must end before this one reads view. If it is of
    * another device, pp_submit waits for it, or the thread that stages does. */

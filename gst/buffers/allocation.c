@@ -64,11 +64,12 @@ gst_pp_propose_allocation (
 /* A pool of tensors that upstream's frames can be converted into at once. NULL with
  * *fault and *reason. */
 static GstBufferPool *
-new_active_pool (pp_device *device, GstCaps *caps, guint size, guint min,
-    const GstAllocationParams *params, GstPpFault *fault, gchar **reason)
+new_active_pool (pp_device *device, guint n_slices, GstCaps *caps, guint size,
+    guint min, const GstAllocationParams *params, GstPpFault *fault,
+    gchar **reason)
 {
   GstBufferPool *pool = gst_pp_tensor_pool_new (
-      pp_device_arena (device), pp_device_backend (device));
+      pp_device_arena (device), pp_device_backend (device), n_slices);
   GstStructure *config = gst_buffer_pool_get_config (pool);
   pp_error error;
 
@@ -97,17 +98,18 @@ gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     gchar **reason)
 {
   const gsize size = (gsize) tensor->width * (gsize) tensor->height *
-      (gsize) tensor->channels * pp_type_size (tensor->type);
+      (gsize) tensor->channels * (gsize) tensor->batch *
+      pp_type_size (tensor->type);
   GstAllocationParams params;
   GstCaps *caps;
   guint min = 0;
 
   if (size > G_MAXUINT) {
     *fault = GST_PP_FAULT_SETTINGS;
-    *reason = g_strdup_printf ("width=%d and height=%d make a tensor of "
-                               "%" G_GSIZE_FORMAT
-                               " bytes, more than a buffer pool can give",
-        tensor->width, tensor->height, size);
+    *reason = g_strdup_printf (
+        "width=%d, height=%d and batch-size=%d make a tensor of "
+        "%" G_GSIZE_FORMAT " bytes, more than a buffer pool can give",
+        tensor->width, tensor->height, tensor->batch, size);
     return FALSE;
   }
   gst_query_parse_allocation (query, &caps, NULL);
@@ -119,8 +121,8 @@ gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     gst_query_parse_nth_allocation_pool (query, 0, NULL, NULL, &min, NULL);
   min = MIN (min, MAX_OUTPUTS) + min_buffers;
 
-  GstBufferPool *pool =
-      new_active_pool (device, caps, (guint) size, min, &params, fault, reason);
+  GstBufferPool *pool = new_active_pool (device, (guint) tensor->batch, caps,
+      (guint) size, min, &params, fault, reason);
   if (pool == NULL)
     return FALSE;
   while (gst_query_get_n_allocation_pools (query) > 0)

@@ -9,7 +9,8 @@ void
 gst_pp_depth_init (GstPpDepth *depth, GstElement *element)
 {
   depth->element = element;
-  depth->frames = 0;
+  depth->batch = 1;
+  depth->tensors = 0;
   depth->latency = 0;
 }
 
@@ -42,46 +43,65 @@ set_latency (GstPpDepth *depth, GstClockTime latency)
         gst_message_new_latency (GST_OBJECT_CAST (depth->element)));
 }
 
+/* The most frames that come after one before it leaves. */
+static guint
+count_frames (const GstPpDepth *depth)
+{
+  return depth->tensors * depth->batch + depth->batch - 1;
+}
+
 static void
-set_frames (GstPpDepth *depth, guint frames, const GstVideoInfo *info)
+set_tensors (GstPpDepth *depth, guint tensors, const GstVideoInfo *info)
 {
   const gint fps_n = GST_VIDEO_INFO_FPS_N (info);
   const gint fps_d = GST_VIDEO_INFO_FPS_D (info);
 
-  GST_INFO_OBJECT (depth->element, "holding back %u frames", frames);
-  depth->frames = frames;
-  if (fps_n > 0 || frames == 0)
-    set_latency (depth, gst_pp_latency_of_depth (frames, fps_n, fps_d));
+  GST_INFO_OBJECT (depth->element, "holding back %u tensors", tensors);
+  depth->tensors = tensors;
+  if (fps_n > 0 || count_frames (depth) == 0)
+    set_latency (
+        depth, gst_pp_latency_of_frames (count_frames (depth), fps_n, fps_d));
+}
+
+/* Tensors that have as many jobs as keep device busy. */
+static guint
+useful_tensors (const GstPpDepth *depth, const pp_device *device)
+{
+  const guint jobs = (guint) pp_device_useful_jobs (device);
+
+  return (jobs + depth->batch - 1) / depth->batch;
 }
 
 void
 gst_pp_depth_choose (GstPpDepth *depth, GstBaseTransform *trans, gint wanted,
-    pp_device *device, const GstVideoInfo *info)
+    guint batch, pp_device *device, const GstVideoInfo *info)
 {
-  guint frames = 0;
+  guint tensors = 0;
 
+  depth->batch = batch;
   if (wanted >= 0 || !gst_base_transform_is_qos_enabled (trans))
-    frames = gst_pp_choose_depth (wanted, pp_device_useful_jobs (device),
-        GST_VIDEO_INFO_FPS_N (info), GST_BASE_TRANSFORM_SINK_PAD (trans));
-  set_frames (depth, frames, info);
+    tensors =
+        gst_pp_choose_depth (wanted, (gint) useful_tensors (depth, device),
+            GST_VIDEO_INFO_FPS_N (info), GST_BASE_TRANSFORM_SINK_PAD (trans));
+  set_tensors (depth, tensors, info);
 }
 
 void
 gst_pp_depth_adapt (GstPpDepth *depth, GstBaseTransform *trans, gint wanted,
     pp_device *device, const GstVideoInfo *info, GstClockTime interval)
 {
-  const guint useful = (guint) pp_device_useful_jobs (device);
+  const guint useful = useful_tensors (depth, device);
 
-  if (wanted < 0 && depth->frames > 0) {
+  if (wanted < 0 && depth->tensors > 0) {
     if (gst_base_transform_is_qos_enabled (trans))
-      set_frames (depth, 0, info);
-    else if (depth->frames < useful)
-      set_frames (depth, useful, info);
+      set_tensors (depth, 0, info);
+    else if (depth->tensors < useful)
+      set_tensors (depth, useful, info);
   }
   if (GST_VIDEO_INFO_FPS_N (info) == 0)
     set_latency (depth,
         MAX (get_latency (depth),
-            gst_pp_latency_of_interval (depth->frames, interval)));
+            gst_pp_latency_of_interval (count_frames (depth), interval)));
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * How many tensors the element holds back, and the latency that this adds.
+ * How many tensors the element holds back, and the latency that this adds, and that
+ * waiting for the frames of a batch adds.
  */
 #ifndef GST_PP_DEPTH_H
 #define GST_PP_DEPTH_H
@@ -12,23 +13,24 @@
 
 G_BEGIN_DECLS
 
-/* frames is the streaming thread's; the object lock guards latency. */
+/* The object lock guards latency; the rest is the streaming thread's. */
 typedef struct {
   GstElement *element;  /* which holds them; not a reference */
-  guint frames;         /* held back in a steady stream */
-  GstClockTime latency; /* how long one is held, by what is known */
+  guint batch;          /* frames of a tensor */
+  guint tensors;        /* held back in a steady stream */
+  GstClockTime latency; /* how long a frame may stay, by what is known */
 } GstPpDepth;
 
 void gst_pp_depth_init (GstPpDepth *depth, GstElement *element);
 /* Before caps are known. */
 void gst_pp_depth_reset (GstPpDepth *depth);
 
-/* How many are held back when caps are set: wanted, or if that is negative, as many
- * as keep device busy where that delays nobody: see gst_pp_choose_depth. With
- * qos, frames may be dropped when they are late, and none is made later. Posts a
- * LATENCY message where the latency changes. */
+/* How many tensors of batch frames are held back when caps are set: wanted, or if
+ * that is negative, as many as keep device busy where that delays nobody: see
+ * gst_pp_choose_depth. With qos, frames may be dropped when they are late, and none
+ * is made later. Posts a LATENCY message where the latency changes. */
 void gst_pp_depth_choose (GstPpDepth *depth, GstBaseTransform *trans,
-    gint wanted, pp_device *device, const GstVideoInfo *info);
+    gint wanted, guint batch, pp_device *device, const GstVideoInfo *info);
 /* The same after each frame: pageable ones, which only the first one shows, need
  * more of them under way. interval: the time from one frame to the next, 0 if
  * unknown; without a framerate only this tells how long one is held. */

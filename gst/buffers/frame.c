@@ -71,15 +71,16 @@ gst_pp_frame_find_pinned (
 
 gboolean
 gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
-    GstBuffer *output, GstPpFrameDone done, gpointer owner, pp_error *error)
+    GstMemory *memory, guint slice, GstPpFrameDone done, gpointer owner,
+    pp_error *error)
 {
-  GstMemory *memory = gst_buffer_peek_memory (output, 0);
   const pp_task task = {
     .plan = plan,
     .view = frame->input.view,
     .pinned_planes = frame->pinned_planes,
-    .tensor = gst_pp_memory_get_data (memory),
-    .padding = gst_pp_memory_get_padding (memory),
+    .tensor =
+        gst_pp_memory_get_data (memory) + slice * pp_plan_tensor_size (plan),
+    .padding = gst_pp_memory_get_padding (memory, slice),
     .urgent = frame->urgent,
     .input_done = on_input_done,
     .done = on_done,
@@ -94,6 +95,6 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     gst_pp_frame_free (frame);
     return FALSE;
   }
-  gst_pp_memory_take_job (memory, job);
+  gst_pp_memory_take_job (memory, slice, job);
   return TRUE;
 }

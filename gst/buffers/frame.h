@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 
 typedef struct _GstPpFrame GstPpFrame;
 
-/* The frame's tensor is complete (error NULL) or never will be; on a thread of
+/* The frame's picture is complete (error NULL) or never will be; on a thread of
  * the device. */
 typedef void (*GstPpFrameDone) (gpointer owner, const GstPpFrame *frame,
     const pp_job_info *info, const pp_error *error);
@@ -47,12 +47,12 @@ void gst_pp_frame_free_spare (GstAtomicQueue *spare);
 /* Finds out which planes the device can read where they lie; before submit. */
 void gst_pp_frame_find_pinned (
     GstPpFrame *frame, const pp_device *device, const pp_plan *plan);
-/* Queues the job that fills output, whose memory then carries the job. output must
- * have passed gst_pp_tensor_pool_check_buffer for this plan. Takes frame; done is
- * called exactly once if TRUE is returned, else never. */
+/* Queues the job that fills a slice of memory, which then carries the job. memory
+ * must have slices of the plan's tensor size. Takes frame; done is called exactly
+ * once if TRUE is returned, else never. */
 gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
-    pp_plan *plan, GstBuffer *output, GstPpFrameDone done, gpointer owner,
-    pp_error *error);
+    pp_plan *plan, GstMemory *memory, guint slice, GstPpFrameDone done,
+    gpointer owner, pp_error *error);
 
 G_END_DECLS
 

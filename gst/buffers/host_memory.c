@@ -11,6 +11,11 @@
 /* The largest element of a tensor: float32. */
 #define ELEMENT_ALIGNMENT 4
 
+typedef struct {
+  pp_job *job;     /* the last that wrote here, or NULL */
+  guint64 padding; /* see pp_task */
+} Slice;
+
 /* A root has a block. A share has only a parent, which is the root. */
 typedef struct {
   GstMemory memory;
@@ -18,9 +23,10 @@ typedef struct {
   pp_backend_id backend;
   void *block;
   gsize block_size;
-  guint8 *data;    /* in the block, aligned as asked */
-  pp_job *job;     /* the last that wrote here, or NULL */
-  guint64 padding; /* see pp_task */
+  guint8 *data; /* in the block, aligned as asked */
+  guint last;   /* the slice whose job was taken last: the last job to end */
+  guint n_slices;
+  Slice slice[];
 } GstPpMemory;
 
 struct _GstPpAllocator {
@@ -72,28 +78,57 @@ gst_pp_memory_get_data (GstMemory *memory)
   return root_of (memory)->data + memory->offset;
 }
 
-guint64 *
-gst_pp_memory_get_padding (GstMemory *memory)
+guint
+gst_pp_memory_n_slices (GstMemory *memory)
 {
-  return &root_of (memory)->padding;
+  return root_of (memory)->n_slices;
+}
+
+guint64 *
+gst_pp_memory_get_padding (GstMemory *memory, guint slice)
+{
+  return &root_of (memory)->slice[slice].padding;
 }
 
 void
-gst_pp_memory_take_job (GstMemory *memory, pp_job *job)
+gst_pp_memory_forget_jobs (GstMemory *memory)
 {
   GstPpMemory *root = root_of (memory);
 
-  pp_job_unref (&root->job);
-  root->job = job;
+  for (guint i = 0; i < root->n_slices; i++)
+    pp_job_unref (&root->slice[i].job);
+}
+
+void
+gst_pp_memory_take_job (GstMemory *memory, guint slice, pp_job *job)
+{
+  GstPpMemory *root = root_of (memory);
+
+  pp_job_unref (&root->slice[slice].job);
+  root->slice[slice].job = job;
+  root->last = slice;
+}
+
+/* Waits for all jobs. The first failure, in the order of slices. */
+static pp_status
+wait_for_jobs (const GstPpMemory *root, pp_error *error)
+{
+  pp_status first = PP_OK;
+
+  for (guint i = 0; i < root->n_slices; i++)
+    if (root->slice[i].job != NULL) {
+      const pp_status status =
+          pp_job_wait (root->slice[i].job, first == PP_OK ? error : NULL);
+      if (first == PP_OK)
+        first = status;
+    }
+  return first;
 }
 
 void
 gst_pp_memory_wait (GstMemory *memory)
 {
-  GstPpMemory *root = root_of (memory);
-
-  if (root->job != NULL)
-    pp_job_wait (root->job, NULL);
+  wait_for_jobs (root_of (memory), NULL);
 }
 
 guint64
@@ -104,16 +139,26 @@ gst_pp_memory_get_waited (GstMemory *memory)
   return __atomic_load_n (&allocator->waited, __ATOMIC_RELAXED);
 }
 
-/* pp_job_wait; the time it takes is counted. */
+static gboolean
+have_jobs_ended (const GstPpMemory *root)
+{
+  for (guint i = 0; i < root->n_slices; i++)
+    if (root->slice[i].job != NULL && !pp_job_query (root->slice[i].job))
+      return FALSE;
+  return TRUE;
+}
+
+/* wait_for_jobs; the time that it takes is counted. */
 static pp_status
-wait_for_tensor (GstMemory *memory, pp_job *job, pp_error *error)
+wait_for_tensor (GstMemory *memory, pp_error *error)
 {
   GstPpAllocator *allocator = GST_PP_ALLOCATOR (memory->allocator);
+  const GstPpMemory *root = root_of (memory);
 
-  if (pp_job_query (job))
-    return pp_job_wait (job, error);
+  if (have_jobs_ended (root))
+    return wait_for_jobs (root, error);
   const GstClockTime begin = gst_util_get_timestamp ();
-  const pp_status status = pp_job_wait (job, error);
+  const pp_status status = wait_for_jobs (root, error);
   __atomic_fetch_add (
       &allocator->waited, gst_util_get_timestamp () - begin, __ATOMIC_RELAXED);
   return status;
@@ -125,13 +170,13 @@ memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
   GstPpMemory *root = root_of (memory);
   pp_error error;
 
-  if (root->job != NULL &&
-      wait_for_tensor (memory, root->job, &error) != PP_OK) {
+  if (wait_for_tensor (memory, &error) != PP_OK) {
     GST_WARNING ("tensor was not computed: %s", error.text);
     return NULL;
   }
   if (flags & GST_MAP_WRITE)
-    root->padding = 0;
+    for (guint i = 0; i < root->n_slices; i++)
+      root->slice[i].padding = 0;
   return root->data;
 }
 
@@ -179,9 +224,10 @@ add_up (gsize offset, gsize size, const GstAllocationParams *params,
       *block_size <= G_MAXSSIZE;
 }
 
-/* offset: where the data begins, from params->prefix on. */
+/* offset: where the data begins, from params->prefix on. n_slices: 0 for memory of
+ * frames, which no job writes to. */
 static GstMemory *
-allocate (GstPpAllocator *allocator, gsize offset, gsize size,
+allocate (GstPpAllocator *allocator, gsize offset, gsize size, guint n_slices,
     const GstAllocationParams *params, GstMemoryFlags flags, pp_error *error)
 {
   gsize maxsize, block_size;
@@ -199,7 +245,9 @@ allocate (GstPpAllocator *allocator, gsize offset, gsize size,
   if (block == NULL)
     return NULL;
 
-  GstPpMemory *memory = g_new0 (GstPpMemory, 1);
+  GstPpMemory *memory =
+      g_malloc0 (sizeof *memory + n_slices * sizeof memory->slice[0]);
+  memory->n_slices = n_slices;
   memory->arena = pp_arena_ref (allocator->arena);
   memory->backend = allocator->backend;
   memory->block = block;
@@ -225,12 +273,12 @@ gst_pp_tensor_offset (const GstAllocationParams *params)
 
 GstMemory *
 gst_pp_allocator_alloc_tensor (GstAllocator *allocator, gsize size,
-    const GstAllocationParams *params, pp_error *error)
+    guint n_slices, const GstAllocationParams *params, pp_error *error)
 {
   const GstMemoryFlags flags = params->flags &
       (GST_MEMORY_FLAG_ZERO_PREFIXED | GST_MEMORY_FLAG_ZERO_PADDED);
   GstMemory *memory = allocate (GST_PP_ALLOCATOR (allocator),
-      gst_pp_tensor_offset (params), size, params, flags, error);
+      gst_pp_tensor_offset (params), size, n_slices, params, flags, error);
 
   if (memory == NULL)
     GST_WARNING_OBJECT (allocator, "%s", error->text);
@@ -245,7 +293,7 @@ gst_pp_allocator_alloc (
   GstPpAllocator *self = GST_PP_ALLOCATOR (allocator);
   pp_error error;
   GstMemory *memory =
-      allocate (self, params->prefix, size, params, params->flags, &error);
+      allocate (self, params->prefix, size, 0, params, params->flags, &error);
 
   if (memory != NULL)
     return memory;
@@ -266,12 +314,13 @@ gst_pp_allocator_free (GstAllocator *allocator, GstMemory *memory)
   GstPpMemory *self = (GstPpMemory *) memory;
 
   if (memory->parent == NULL) {
-    if (self->job != NULL)
+    pp_job *last = self->n_slices > 0 ? self->slice[self->last].job : NULL;
+    if (last != NULL)
       pp_job_free_block_after (
-          self->job, self->arena, self->block, self->block_size);
+          last, self->arena, self->block, self->block_size);
     else
       pp_arena_free (self->arena, self->block, self->block_size);
-    pp_job_unref (&self->job);
+    gst_pp_memory_forget_jobs (memory);
     pp_arena_unref (&self->arena);
   }
   g_free (self);

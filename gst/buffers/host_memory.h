@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * GstMemory in the engine's pinned arena, and the allocator that makes it. Frames
- * lie in it where upstream takes our allocator, tensors always: the memory of a
- * tensor carries the job that fills it, and mapping waits for the job.
+ * lie in it where upstream takes our allocator, tensors always. The memory of a
+ * tensor has a slice for each picture; it carries the jobs that fill the slices,
+ * and mapping waits for all of them.
  */
 #ifndef GST_PP_HOST_MEMORY_H
 #define GST_PP_HOST_MEMORY_H
@@ -28,15 +29,19 @@ gboolean gst_pp_memory_is_pinned (
  * it is large enough. */
 gboolean gst_pp_memory_is_writable (GstMemory *memory, gsize size);
 
-/* The address of the first byte and the padding record for pp_task. Only the one
- * who owns memory alone may call these: unlike a map they neither wait nor count
- * as a write. */
+/* How many slices memory has. Slices are of equal size, without gaps. */
+guint gst_pp_memory_n_slices (GstMemory *memory);
+/* The address of the first byte and a slice's padding record for pp_task. Only the
+ * one who owns memory alone may call these: unlike a map they neither wait nor
+ * count as a write. */
 guint8 *gst_pp_memory_get_data (GstMemory *memory);
-guint64 *gst_pp_memory_get_padding (GstMemory *memory);
+guint64 *gst_pp_memory_get_padding (GstMemory *memory, guint slice);
 
-/* From now on mapping memory waits for job (transfer full), and fails if the job
- * failed. */
-void gst_pp_memory_take_job (GstMemory *memory, pp_job *job);
+/* Forgets the jobs that filled memory before. None of them may be under way. */
+void gst_pp_memory_forget_jobs (GstMemory *memory);
+/* From now on mapping memory waits for job (transfer full), too, and fails if the
+ * job failed. All jobs that are under way for one memory are of one device. */
+void gst_pp_memory_take_job (GstMemory *memory, guint slice, pp_job *job);
 /* Waits until no job writes to memory any more. */
 void gst_pp_memory_wait (GstMemory *memory);
 
@@ -59,12 +64,12 @@ typedef void (*GstPpAllocatorFailed) (gpointer owner, const pp_error *error);
 GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend,
     gpointer owner, GstPpAllocatorFailed failed);
 
-/* Memory for a tensor of size bytes. params->prefix is rounded up, so that the
- * tensor is aligned for its elements. Of params->flags only those that zero prefix
+/* Memory for a tensor of size bytes in n_slices slices. params->prefix is rounded
+ * up, so that the tensor is aligned for its elements. Of params->flags only those that zero prefix
  * and padding count. NULL and PP_NO_MEMORY if there is no memory; NULL and
  * PP_BAD_ARGUMENT, with the numbers, if there cannot be such a memory. */
 GstMemory *gst_pp_allocator_alloc_tensor (GstAllocator *allocator, gsize size,
-    const GstAllocationParams *params, pp_error *error);
+    guint n_slices, const GstAllocationParams *params, pp_error *error);
 /* Where the tensor begins in such a memory, bytes. */
 gsize gst_pp_tensor_offset (const GstAllocationParams *params);
 

@@ -30,25 +30,25 @@ gst_pp_choose_depth (gint wish, gint useful, gint framerate, GstPad *sink)
 }
 
 GstClockTime
-gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d)
+gst_pp_latency_of_frames (guint frames, gint fps_n, gint fps_d)
 {
   if (fps_n <= 0)
     return 0;
   /* Gives G_MAXUINT64 for what is more. */
   const guint64 latency =
-      gst_util_uint64_scale (depth * GST_SECOND, (guint64) fps_d, fps_n);
+      gst_util_uint64_scale (frames * GST_SECOND, (guint64) fps_d, fps_n);
   return MIN (latency, GST_PP_MAX_LATENCY);
 }
 
 GstClockTime
-gst_pp_latency_of_interval (guint depth, GstClockTime interval)
+gst_pp_latency_of_interval (guint frames, GstClockTime interval)
 {
   const GstClockTime step = 10 * GST_MSECOND;
   const GstClockTime longest = MIN (interval, GST_PP_MAX_LATENCY);
   const guint64 steps = longest / step + (longest % step != 0);
 
   return MIN (
-      gst_util_uint64_scale (depth, steps * step, 1), GST_PP_MAX_LATENCY);
+      gst_util_uint64_scale (frames, steps * step, 1), GST_PP_MAX_LATENCY);
 }
 
 static GstClockTime

@@ -19,12 +19,12 @@ G_BEGIN_DECLS
 guint gst_pp_choose_depth (
     gint wish, gint useful, gint framerate, GstPad *sink);
 
-/* The duration of depth frames, at most GST_PP_MAX_LATENCY; 0 without a
+/* The duration of that many frames, at most GST_PP_MAX_LATENCY; 0 without a
  * framerate. */
-GstClockTime gst_pp_latency_of_depth (guint depth, gint fps_n, gint fps_d);
+GstClockTime gst_pp_latency_of_frames (guint frames, gint fps_n, gint fps_d);
 /* The same for a time between frames, at most GST_PP_MAX_LATENCY. The time is
  * rounded up to 10 ms, so that jitter does not change the latency. */
-GstClockTime gst_pp_latency_of_interval (guint depth, GstClockTime interval);
+GstClockTime gst_pp_latency_of_interval (guint frames, GstClockTime interval);
 
 /* Adds latency to both ends of an answered LATENCY query. A sum is at most
  * GST_PP_MAX_LATENCY; what is more already, as no maximum at all, stays. */

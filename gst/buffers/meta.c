@@ -79,10 +79,12 @@ typedef struct {
   guint n; /* fields seen */
 } Filling;
 
-/* Looking through the metas of one buffer. */
+/* Looking through the metas of one buffer for the place of one. */
 typedef struct {
-  const Value *values;
-  gboolean filled; /* one has the values */
+  const Value *values; /* NULL: for none */
+  guint before;        /* metas that stay in front of it */
+  gboolean last;       /* all behind it are removed */
+  gboolean filled;     /* one has the values */
 } Search;
 
 /* NULL and 0 where something else of the process has taken the name. */
@@ -171,20 +173,25 @@ fill (GstCustomMeta *meta, const Value *values)
       filling.n == N_FIELDS;
 }
 
-/* Fills one, and removes the others. */
+/* Fills the one in that place, or removes it where it cannot be filled. */
 static gboolean
-fill_one (GstBuffer *buffer, GstMeta **meta, gpointer data)
+visit (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   Search *search = data;
 
   if ((*meta)->info->api != api)
     return TRUE;
+  if (search->before > 0) {
+    search->before--;
+    return TRUE;
+  }
   GST_META_FLAG_UNSET (*meta, GST_META_FLAG_POOLED);
-  if (!search->filled && fill ((GstCustomMeta *) *meta, search->values))
+  if (!search->filled && search->values != NULL &&
+      fill ((GstCustomMeta *) *meta, search->values))
     search->filled = TRUE;
   else
     *meta = NULL;
-  return TRUE;
+  return search->last || !search->filled;
 }
 
 static void
@@ -203,7 +210,8 @@ add (GstBuffer *buffer, const Value *values)
 }
 
 void
-gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture)
+gst_pp_meta_set (
+    GstBuffer *buffer, guint nth, gboolean last, const GstPpPicture *picture)
 {
   const pp_geometry *geometry = &picture->geometry;
   const pp_rect *source = &geometry->source, *target = &geometry->target;
@@ -218,35 +226,47 @@ gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture)
     [DST_Y].integer = target->y,
     [DST_WIDTH].integer = target->width,
     [DST_HEIGHT].integer = target->height,
+    [INDEX].integer = picture->index,
     [PTS].number = picture->pts,
     [DURATION].number = picture->duration,
     [OFFSET].number = picture->offset,
-    [PAD].string = "",
+    [PAD].string = picture->pad != NULL ? picture->pad : "",
     /* The whole frame is no region. */
     [REGION].integer = -1,
     [REGION_ID].integer = -1,
     [REGION_PARENT].integer = -1,
     [REGION_TYPE].string = "",
   };
-  Search search = { values, FALSE };
+  Search search = { values, nth, last, FALSE };
 
   if (!gst_pp_meta_is_registered ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (geometry->matrix); i++)
     values[M0 + i].real = geometry->matrix[i];
-  gst_buffer_foreach_meta (buffer, fill_one, &search);
+  gst_buffer_foreach_meta (buffer, visit, &search);
   if (!search.filled)
     add (buffer, values);
+}
+
+void
+gst_pp_meta_truncate (GstBuffer *buffer, guint n)
+{
+  Search search = { NULL, n, TRUE, FALSE };
+
+  if (gst_pp_meta_is_registered ())
+    gst_buffer_foreach_meta (buffer, visit, &search);
 }
 
 /* A locked one could not be removed from the next frame's tensor. */
 void
 gst_pp_meta_keep (GstBuffer *buffer)
 {
-  GstMeta *meta = api != 0 ? gst_buffer_get_meta (buffer, api) : NULL;
+  gpointer state = NULL;
+  GstMeta *meta;
 
-  if (meta == NULL)
-    return;
-  GST_META_FLAG_UNSET (meta, GST_META_FLAG_LOCKED);
-  GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
+  while (api != 0 &&
+      (meta = gst_buffer_iterate_meta_filtered (buffer, &state, api)) != NULL) {
+    GST_META_FLAG_UNSET (meta, GST_META_FLAG_LOCKED);
+    GST_META_FLAG_SET (meta, GST_META_FLAG_POOLED);
+  }
 }

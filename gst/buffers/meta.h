@@ -16,8 +16,10 @@ G_BEGIN_DECLS
 typedef struct {
   gint width, height; /* of the tensor, pixels */
   pp_geometry geometry;
+  gint index;                 /* the slice of the tensor that it fills */
   GstClockTime pts, duration; /* of its frame */
   guint64 offset;
+  const gchar *pad; /* that its frame came from; NULL: there is only one */
 } GstPpPicture;
 
 /* Registers the meta, or finds it registered. The plugin and every element's
@@ -27,12 +29,16 @@ const GstMetaInfo *gst_pp_meta_register (void);
  * Tensors go without it then. */
 gboolean gst_pp_meta_is_registered (void);
 
-/* Gives buffer the meta of this picture, and takes any other of the kind from it:
- * what came with the frame, what the pool kept. buffer must be writable. */
-void gst_pp_meta_set (GstBuffer *buffer, const GstPpPicture *picture);
-/* For a pool that gets buffer back: lets it keep the meta. Making a new one takes
+/* Makes the meta of this picture the nth of the kind on buffer, from 0; the ones
+ * before it are there. last: takes all behind it from buffer, which came with a
+ * frame or which the pool kept. buffer must be writable. */
+void gst_pp_meta_set (
+    GstBuffer *buffer, guint nth, gboolean last, const GstPpPicture *picture);
+/* Takes all of the kind from buffer but the first n. */
+void gst_pp_meta_truncate (GstBuffer *buffer, guint n);
+/* For a pool that gets buffer back: lets it keep the metas. Making a new one takes
  * as long as all else that the streaming thread does for a frame. Downstream
- * never sees the meta as the pool's, since base classes would not copy it then. */
+ * never sees one as the pool's, since base classes would not copy it then. */
 void gst_pp_meta_keep (GstBuffer *buffer);
 
 G_END_DECLS

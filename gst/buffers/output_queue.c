@@ -29,8 +29,8 @@ gst_pp_output_queue_init (
 
 /* times */
 
-static void
-note_gap (GstPpOutputQueue *queue, GstClockTime time)
+void
+gst_pp_output_queue_note_frame (GstPpOutputQueue *queue, GstClockTime time)
 {
   const GstClockTime last = queue->last;
 
@@ -117,7 +117,6 @@ void
 gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
 {
   g_queue_push_tail (&queue->buffers, buffer);
-  note_gap (queue, GST_BUFFER_PTS (buffer));
   GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
       "queued the tensor with PTS %" GST_TIME_FORMAT "; tensors held: %u",
       GST_TIME_ARGS (GST_BUFFER_PTS (buffer)), queue->buffers.length);

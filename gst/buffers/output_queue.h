@@ -41,6 +41,9 @@ typedef struct {
 void gst_pp_output_queue_init (
     GstPpOutputQueue *queue, GstPad *pad, const GstSegment *segment);
 
+/* A frame with this timestamp came, which a tensor that is yet to be added has. */
+void gst_pp_output_queue_note_frame (
+    GstPpOutputQueue *queue, GstClockTime time);
 /* Takes buffer. */
 void gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer);
 /* The oldest (transfer full), if there are more than keep; else NULL. Its caller

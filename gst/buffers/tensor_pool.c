@@ -8,6 +8,7 @@
 struct _GstPpTensorPool {
   GstBufferPool parent;
   GstAllocator *allocator;
+  guint n_slices;
   /* as configured */
   gsize size;
   GstAllocationParams params;
@@ -37,7 +38,7 @@ gst_pp_tensor_pool_alloc_buffer (
 {
   GstPpTensorPool *self = GST_PP_TENSOR_POOL (pool);
   GstMemory *memory = gst_pp_allocator_alloc_tensor (
-      self->allocator, self->size, &self->params, &self->error);
+      self->allocator, self->size, self->n_slices, &self->params, &self->error);
 
   if (memory == NULL)
     return GST_FLOW_ERROR;
@@ -134,11 +135,12 @@ gst_pp_tensor_pool_init (GstPpTensorPool *self)
 }
 
 GstBufferPool *
-gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend)
+gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend, guint n_slices)
 {
   GstPpTensorPool *self = g_object_new (GST_TYPE_PP_TENSOR_POOL, NULL);
 
   gst_object_ref_sink (self);
+  self->n_slices = n_slices;
   self->allocator = gst_pp_allocator_new (arena, backend, NULL, NULL);
   /* Copies of tensors are ordinary memory. */
   GST_OBJECT_FLAG_SET (self->allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
@@ -152,11 +154,13 @@ gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error)
 }
 
 gboolean
-gst_pp_tensor_pool_check_buffer (GstBuffer *buffer, gsize size, gchar **reason)
+gst_pp_tensor_pool_check_buffer (
+    GstBuffer *buffer, guint n_slices, gsize size, gchar **reason)
 {
   if (gst_buffer_n_memory (buffer) == 1 &&
       gst_buffer_get_size (buffer) == size &&
-      gst_pp_memory_is_writable (gst_buffer_peek_memory (buffer, 0), size))
+      gst_pp_memory_is_writable (gst_buffer_peek_memory (buffer, 0), size) &&
+      gst_pp_memory_n_slices (gst_buffer_peek_memory (buffer, 0)) == n_slices)
     return TRUE;
   *reason = g_strdup_printf ("The pool of tensors gives a buffer of "
                              "%" G_GSIZE_FORMAT " bytes for a tensor of "

@@ -15,18 +15,19 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     GstPpTensorPool, gst_pp_tensor_pool, GST, PP_TENSOR_POOL, GstBufferPool)
 
-/* Buffers with one memory of exactly the configured size, in arena. A buffer
- * leaves the pool only after the job of its last use has ended, and comes back
- * only if nobody else holds its memory. */
-GstBufferPool *gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend);
+/* Buffers with one memory of exactly the configured size, in arena, of n_slices
+ * slices. A buffer leaves the pool only after the jobs of its last use have ended,
+ * and comes back only if nobody else holds its memory. */
+GstBufferPool *gst_pp_tensor_pool_new (
+    pp_arena *arena, pp_backend_id backend, guint n_slices);
 /* Why the pool last refused a configuration or failed to make a buffer. */
 void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
 
-/* Whether buffer, of such a pool, has one memory of exactly size bytes that a job
- * may write. It may not after somebody reconfigured the pool, which all who hold a
+/* Whether buffer, of such a pool, has one memory of n_slices slices and exactly size
+ * bytes that jobs may write. It may not after somebody reconfigured the pool, which all who hold a
  * tensor can do. On FALSE, *reason says so; free it. */
 gboolean gst_pp_tensor_pool_check_buffer (
-    GstBuffer *buffer, gsize size, gchar **reason);
+    GstBuffer *buffer, guint n_slices, gsize size, gchar **reason);
 
 G_END_DECLS
 

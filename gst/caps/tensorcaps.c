@@ -2,254 +2,32 @@
 
 #include "tensorcaps.h"
 
+#include "dimensions.h"
+#include "framerate.h"
 #include "gst/settings/enums.h"
-#include "gst/settings/presets.h"
 
-/* The most dimensions that NNStreamer gives a tensor. */
-#define MAX_RANK 16
+/* A kind of structure that the src pad's caps may have. */
+typedef struct {
+  const gchar *name;
+  /* Pictures of a tensor with structure's caps; 0: it leaves that open. */
+  gint (*count_pictures) (const GstStructure *structure);
+  /* Reads what structure says into *tensor, and leaves the rest of it as it is.
+   * *shape is the text in structure that says the size, NULL if there is none.
+   * FALSE and *reason if a field cannot be met. */
+  gboolean (*read) (const GstStructure *structure,
+      const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+      const gchar **shape, gchar **reason);
+  /* Writes what read reads. */
+  void (*write) (
+      GstStructure *structure, const GstPpTensor *tensor, const gchar *shape);
+} Kind;
 
-/* Where width, height and channels are in the dimensions, innermost first. */
-static const struct {
-  gint width, height, channels;
-} layouts[] = {
-  [PP_LAYOUT_NCHW] = { 0, 1, 2 },
-  [PP_LAYOUT_NHWC] = { 1, 2, 0 },
-};
-G_STATIC_ASSERT (G_N_ELEMENTS (layouts) == PP_N_LAYOUTS);
+/* other/tensors */
 
 static const gchar *
 type_name (gint type)
 {
   return gst_pp_enum_nick (gst_pp_types, type);
-}
-
-static const gchar *
-layout_name (gint layout)
-{
-  return gst_pp_enum_nick (gst_pp_layouts, layout);
-}
-
-static gboolean
-is_any_framerate (const GValue *value)
-{
-  static const gint full[] = { 0, 1, G_MAXINT, 1 };
-
-  if (!GST_VALUE_HOLDS_FRACTION_RANGE (value))
-    return FALSE;
-  const GValue *min = gst_value_get_fraction_range_min (value);
-  const GValue *max = gst_value_get_fraction_range_max (value);
-  return gst_value_get_fraction_numerator (min) == full[0] &&
-      gst_value_get_fraction_denominator (min) == full[1] &&
-      gst_value_get_fraction_numerator (max) == full[2] &&
-      gst_value_get_fraction_denominator (max) == full[3];
-}
-
-/* Whether tensor caps with this framerate take any video. Tensor caps always have a
- * framerate, but video caps may have none. So "any framerate" and 0/1, which means
- * unknown, must not become a field of the video's caps. */
-static gboolean
-is_open_framerate (const GValue *value)
-{
-  return is_any_framerate (value) ||
-      (GST_VALUE_HOLDS_FRACTION (value) &&
-          gst_value_get_fraction_numerator (value) == 0);
-}
-
-/* Sets the framerate of caps. If they have one already, it becomes what both
- * allow; if the two have nothing in common, it stays. It also stays if
- * framerate is of another type, such as text, which GstVideoInfo ignores. */
-static void
-keep_framerate (GstCaps *caps, const GValue *framerate)
-{
-  const GValue *possible =
-      gst_structure_get_value (gst_caps_get_structure (caps, 0), "framerate");
-  GValue common = G_VALUE_INIT;
-
-  if (possible == NULL) {
-    gst_caps_set_value (caps, "framerate", framerate);
-  } else if (gst_value_intersect (&common, framerate, possible)) {
-    gst_caps_set_value (caps, "framerate", &common);
-    g_value_unset (&common);
-  }
-}
-
-GstCaps *
-gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
-    const GstCaps *other_template, GstCaps *filter)
-{
-  GstCaps *result = gst_caps_new_empty ();
-
-  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
-    const GValue *framerate =
-        gst_structure_get_value (gst_caps_get_structure (caps, i), "framerate");
-    GstCaps *other = gst_caps_copy (other_template);
-
-    if (framerate != NULL &&
-        (direction == GST_PAD_SINK || !is_open_framerate (framerate)))
-      keep_framerate (other, framerate);
-    result = gst_caps_merge (result, other);
-  }
-  if (filter == NULL)
-    return result;
-
-  /* A source that can choose takes the first structure. So caps for upstream
-   * are in our order of preference, not in that of its filter. */
-  const gboolean ours = direction == GST_PAD_SRC;
-  GstCaps *filtered = gst_caps_intersect_full (
-      ours ? result : filter, ours ? filter : result, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref (result);
-  return filtered;
-}
-
-/* Parses W:H:C..., each 1 or more, and pads with ones. */
-static gboolean
-parse_dimensions (const gchar *text, gint64 dimensions[MAX_RANK])
-{
-  for (gint i = 0; i < MAX_RANK; i++) {
-    gchar *end = NULL;
-
-    dimensions[i] = 1;
-    if (text == NULL)
-      continue;
-    if (!g_ascii_isdigit (*text))
-      return FALSE;
-    dimensions[i] = g_ascii_strtoll (text, &end, 10);
-    if (dimensions[i] < 1 || (*end != ':' && *end != '\0'))
-      return FALSE;
-    text = *end == ':' ? end + 1 : NULL;
-  }
-  return text == NULL;
-}
-
-static gboolean
-has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
-{
-  const gint64 channels = dimensions[layouts[layout].channels];
-
-  return channels == 1 || channels == 3;
-}
-
-static gchar *
-say_channels (const GstPpTensorConstraints *constraints)
-{
-  g_autofree gchar *text = g_strdup_printf ("channels=%s is set",
-      gst_pp_enum_nick (gst_pp_channels, constraints->channels));
-
-  return gst_pp_preset_blame (constraints->preset, text);
-}
-
-/* The channels that constraints require; 0: any number. */
-static gint
-count_channels (const GstPpTensorConstraints *constraints)
-{
-  return constraints->channels >= 0
-      ? pp_channels_count ((pp_channels) constraints->channels)
-      : 0;
-}
-
-/* Reads the dimensions as one layout. FALSE and *reason if the element cannot
- * make that tensor, or if it contradicts constraints. */
-static gboolean
-read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
-    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
-    gchar **reason)
-{
-  const gint64 width = dimensions[layouts[layout].width];
-  const gint64 height = dimensions[layouts[layout].height];
-  const gint64 channels = dimensions[layouts[layout].channels];
-
-  g_clear_pointer (reason, g_free);
-  if (!has_channels (layout, dimensions))
-    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                               " with %" G_GINT64_FORMAT
-                               " channels as %s, and channels must be 1 or 3",
-        width, height, channels, layout_name ((gint) layout));
-  else if (width > PP_MAX_SIZE || height > PP_MAX_SIZE)
-    *reason = g_strdup_printf ("that is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                               " as %s, and sizes must be at most %d",
-        width, height, layout_name ((gint) layout), PP_MAX_SIZE);
-  else if (constraints->layout >= 0 && constraints->layout != (gint) layout)
-    *reason =
-        g_strdup_printf ("layout=%s is set", layout_name (constraints->layout));
-  else if (constraints->width > 0 && constraints->width != width)
-    *reason = g_strdup_printf ("width=%d is set", constraints->width);
-  else if (constraints->height > 0 && constraints->height != height)
-    *reason = g_strdup_printf ("height=%d is set", constraints->height);
-  else if (constraints->channels >= 0 &&
-      count_channels (constraints) != channels)
-    *reason = say_channels (constraints);
-  if (*reason != NULL)
-    return FALSE;
-
-  tensor->layout = layout;
-  tensor->width = (gint) width;
-  tensor->height = (gint) height;
-  tensor->channels = (gint) channels;
-  return TRUE;
-}
-
-/* The layout that an error about dimensions names: one in which they have 1 or 3
- * channels, else the one in which they have fewer. */
-static pp_layout
-guess_layout (const gint64 dimensions[MAX_RANK], pp_layout preferred)
-{
-  pp_layout guess = preferred;
-
-  for (pp_layout layout = 0; layout < PP_N_LAYOUTS; layout++)
-    if (!has_channels (guess, dimensions) &&
-        (has_channels (layout, dimensions) ||
-            dimensions[layouts[layout].channels] <
-                dimensions[layouts[guess].channels]))
-      guess = layout;
-  return guess;
-}
-
-/* The error for a batch; NULL: the dimensions are those of one picture. */
-static gchar *
-say_batch (const gint64 dimensions[MAX_RANK], pp_layout layout)
-{
-  for (gint i = 3; i < MAX_RANK; i++)
-    if (dimensions[i] != 1)
-      return g_strdup_printf (
-          "that is a batch of %" G_GINT64_FORMAT
-          " pictures of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-          " with %" G_GINT64_FORMAT
-          " channels as %s, and only a batch of 1 is possible",
-          dimensions[i], dimensions[layouts[layout].width],
-          dimensions[layouts[layout].height],
-          dimensions[layouts[layout].channels], layout_name ((gint) layout));
-  return NULL;
-}
-
-static gboolean
-read_dimensions (const gchar *text, const GstPpTensorConstraints *constraints,
-    GstPpTensor *tensor, gchar **reason)
-{
-  const pp_layout first = constraints->layout >= 0
-      ? (pp_layout) constraints->layout
-      : PP_LAYOUT_NCHW;
-  gint64 dimensions[MAX_RANK];
-  gchar *why[PP_N_LAYOUTS] = { NULL };
-
-  if (!parse_dimensions (text, dimensions)) {
-    *reason = g_strdup_printf (
-        "dimensions=%s, but that is not a list of sizes", text);
-    return FALSE;
-  }
-
-  const pp_layout guess = guess_layout (dimensions, first);
-  gboolean read = FALSE;
-  why[guess] = say_batch (dimensions, guess);
-  if (why[guess] == NULL) {
-    read = read_as (first, dimensions, constraints, tensor, &why[first]);
-    for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++)
-      read = read_as (layout, dimensions, constraints, tensor, &why[layout]);
-  }
-  if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why[guess]);
-  for (guint i = 0; i < PP_N_LAYOUTS; i++)
-    g_free (why[i]);
-  return read;
 }
 
 static gboolean
@@ -304,79 +82,226 @@ read_field (const GValue *value, const gchar *name, ReadFunc read,
   return NULL;
 }
 
-/* Reads types and dimensions from structure into *tensor; what structure does not
- * have is left as it is. *dimensions is the text that dimensions were read from,
- * NULL if there is none. FALSE and *reason if a field cannot be met. */
-static gboolean
-read_structure (const GstStructure *structure,
-    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
-    const gchar **dimensions, gchar **reason)
+static gint
+count_pictures (const GstStructure *structure)
 {
-  const GValue *types = gst_structure_get_value (structure, "types");
   const GValue *shape = gst_structure_get_value (structure, "dimensions");
 
-  *dimensions = NULL;
+  if (shape == NULL || !G_VALUE_HOLDS_STRING (shape))
+    return 0;
+  return gst_pp_dimensions_batch (g_value_get_string (shape));
+}
+
+static gboolean
+read_tensors (const GstStructure *structure,
+    const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
+    const gchar **shape, gchar **reason)
+{
+  const GValue *types = gst_structure_get_value (structure, "types");
+  const GValue *dimensions = gst_structure_get_value (structure, "dimensions");
+
+  *shape = NULL;
   if (types != NULL &&
       read_field (types, "types", read_type, constraints, tensor, reason) ==
           NULL)
     return FALSE;
-  if (shape == NULL)
+  if (dimensions == NULL)
     return TRUE;
-  *dimensions = read_field (
-      shape, "dimensions", read_dimensions, constraints, tensor, reason);
-  return *dimensions != NULL;
+  *shape = read_field (dimensions, "dimensions", gst_pp_dimensions_read,
+      constraints, tensor, reason);
+  return *shape != NULL;
 }
+
+/* In downstream's spelling, which may have more or fewer trailing ones. */
+static void
+write_tensors (
+    GstStructure *structure, const GstPpTensor *tensor, const gchar *shape)
+{
+  g_autofree gchar *dimensions =
+      shape != NULL ? g_strdup (shape) : gst_pp_dimensions_spell (tensor);
+
+  gst_structure_set (structure, "types", G_TYPE_STRING,
+      type_name ((gint) tensor->type), "dimensions", G_TYPE_STRING, dimensions,
+      NULL);
+}
+
+/* the table */
+
+static const Kind kinds[] = {
+  { "other/tensors", count_pictures, read_tensors, write_tensors },
+};
+
+/* NULL: it is none of the src pad's. */
+static const Kind *
+find_kind (const GstStructure *structure)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
+    if (gst_structure_has_name (structure, kinds[i].name))
+      return &kinds[i];
+  return NULL;
+}
+
+/* caps of the other pad */
+
+/* video's framerate divided by the number of pictures: what tensors have. */
+static void
+set_tensors_rate (GstStructure *tensors, const GstStructure *video,
+    const GstPpTensorConstraints *constraints)
+{
+  const GValue *framerate = gst_structure_get_value (video, "framerate");
+  GValue scaled = G_VALUE_INIT;
+
+  /* Else what downstream takes decides about the number. */
+  if (constraints->batch > 0 && framerate != NULL &&
+      gst_pp_framerate_scale (&scaled, framerate, 1, constraints->batch)) {
+    gst_pp_framerate_restrict (tensors, &scaled);
+    g_value_unset (&scaled);
+  }
+}
+
+/* The other way. */
+static void
+set_video_rate (GstStructure *video, const GstStructure *tensors,
+    const GstPpTensorConstraints *constraints)
+{
+  const Kind *kind = find_kind (tensors);
+  const GValue *framerate = gst_structure_get_value (tensors, "framerate");
+  const gint pictures = kind != NULL ? kind->count_pictures (tensors) : 0;
+  const gint batch = constraints->batch > 0 ? constraints->batch : pictures;
+  GValue scaled = G_VALUE_INIT;
+
+  if (framerate != NULL && !gst_pp_framerate_is_open (framerate) &&
+      gst_pp_framerate_scale (&scaled, framerate, MAX (batch, 1), 1)) {
+    gst_pp_framerate_restrict (video, &scaled);
+    g_value_unset (&scaled);
+  }
+}
+
+GstCaps *
+gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
+    const GstPpTensorConstraints *constraints, const GstCaps *other_template,
+    GstCaps *filter)
+{
+  GstCaps *result = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    const GstStructure *from = gst_caps_get_structure (caps, i);
+    GstCaps *other = gst_caps_copy (other_template);
+
+    for (guint o = 0; o < gst_caps_get_size (other); o++)
+      if (direction == GST_PAD_SINK)
+        set_tensors_rate (gst_caps_get_structure (other, o), from, constraints);
+      else
+        set_video_rate (gst_caps_get_structure (other, o), from, constraints);
+    result = gst_caps_merge (result, other);
+  }
+  if (filter == NULL)
+    return result;
+
+  /* A source that can choose takes the first structure. So caps for upstream
+   * are in our order of preference, not in that of its filter. */
+  const gboolean ours = direction == GST_PAD_SRC;
+  GstCaps *filtered = gst_caps_intersect_full (
+      ours ? result : filter, ours ? filter : result, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (result);
+  return filtered;
+}
+
+/* choosing */
 
 static void
 fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
     const GstStructure *video)
 {
-  gint width = 1, height = 1;
+  gint width = 0, height = 0;
 
-  gst_structure_get_int (video, "width", &width);
-  gst_structure_get_int (video, "height", &height);
+  gst_structure_get_int (
+      video, "width", constraints->swapped ? &height : &width);
+  gst_structure_get_int (
+      video, "height", constraints->swapped ? &width : &height);
   tensor->width = constraints->width > 0 ? constraints->width : width;
   tensor->height = constraints->height > 0 ? constraints->height : height;
-  tensor->channels =
-      constraints->channels >= 0 ? count_channels (constraints) : 3;
+  tensor->channels = constraints->channels >= 0
+      ? pp_channels_count ((pp_channels) constraints->channels)
+      : 3;
   tensor->layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
                                             : PP_LAYOUT_NCHW;
   tensor->type =
       constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
+  tensor->batch = constraints->batch > 0 ? constraints->batch
+                                         : MAX (constraints->usual_batch, 1);
 }
 
 static gchar *
-spell_dimensions (const GstPpTensor *tensor)
+say_rate (const GValue *possible, const GValue *framerate, const GValue *scaled,
+    gint batch)
 {
-  gint dimensions[3];
+  g_autofree gchar *wanted = gst_value_serialize (possible);
+  g_autofree gchar *frames = gst_value_serialize (framerate);
+  g_autofree gchar *tensors = gst_value_serialize (scaled);
 
-  dimensions[layouts[tensor->layout].width] = tensor->width;
-  dimensions[layouts[tensor->layout].height] = tensor->height;
-  dimensions[layouts[tensor->layout].channels] = tensor->channels;
-  return g_strdup_printf (
-      "%d:%d:%d:1", dimensions[0], dimensions[1], dimensions[2]);
+  if (batch == 1)
+    return g_strdup_printf (
+        "framerate=%s, but frames come at %s", wanted, frames);
+  return g_strdup_printf ("framerate=%s, but frames come at %s, and batches of "
+                          "%d of them at %s",
+      wanted, frames, batch, tensors);
 }
 
-/* A copy of candidate i with types and dimensions of tensor and all other fields
- * fixed. spelling is the text to use for the dimensions, as the candidate has it;
- * NULL: it has none. Returns NULL if another field cannot be fixed, such as an
- * empty list. */
-static GstCaps *
-fill_candidate (const GstCaps *candidates, guint i, const GstPpTensor *tensor,
-    const gchar *spelling, const GstStructure *video)
+/* Sets the framerate of chosen to that of the video, divided by the number of
+ * pictures; where the video has none, to the lowest. FALSE and *reason if
+ * chosen cannot have it. */
+static gboolean
+choose_rate (GstStructure *chosen, const GstStructure *video,
+    const GstPpTensor *tensor, gchar **reason)
 {
-  GstStructure *chosen =
-      gst_structure_copy (gst_caps_get_structure (candidates, i));
-  g_autofree gchar *dimensions =
-      spelling ? g_strdup (spelling) : spell_dimensions (tensor);
-  gint fps_n = 0, fps_d = 1;
+  const GValue *framerate = gst_structure_get_value (video, "framerate");
+  const GValue *possible = gst_structure_get_value (chosen, "framerate");
+  GValue scaled = G_VALUE_INIT;
 
-  gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d);
-  gst_structure_set (chosen, "types", G_TYPE_STRING,
-      type_name ((gint) tensor->type), "dimensions", G_TYPE_STRING, dimensions,
-      NULL);
-  gst_structure_fixate_field_nearest_fraction (
-      chosen, "framerate", fps_n, fps_d);
+  if (framerate == NULL || !GST_VALUE_HOLDS_FRACTION (framerate) ||
+      gst_value_get_fraction_numerator (framerate) < 0 ||
+      !gst_pp_framerate_scale (&scaled, framerate, 1, tensor->batch)) {
+    gst_structure_fixate_field_nearest_fraction (chosen, "framerate", 0, 1);
+    return TRUE;
+  }
+  const gboolean met =
+      possible == NULL || gst_value_intersect (NULL, possible, &scaled);
+  if (!met)
+    *reason = say_rate (possible, framerate, &scaled, tensor->batch);
+  else if (possible != NULL)
+    gst_structure_set_value (chosen, "framerate", &scaled);
+  g_value_unset (&scaled);
+  return met;
+}
+
+/* Candidate i with the first choice that agrees with constraints, and all other
+ * fields fixed. NULL if there is none; *reason then says why, unless it is a field
+ * that cannot be fixed, such as an empty list. */
+static GstCaps *
+fix_candidate (const GstCaps *candidates, guint i,
+    const GstPpTensorConstraints *constraints, const GstStructure *video,
+    gchar **reason)
+{
+  const GstStructure *candidate = gst_caps_get_structure (candidates, i);
+  const Kind *kind = find_kind (candidate);
+  const gchar *shape;
+  GstPpTensor tensor;
+
+  fill_open (&tensor, constraints, video);
+  if (kind == NULL ||
+      !kind->read (candidate, constraints, &tensor, &shape, reason))
+    return NULL;
+  if (tensor.width == 0 || tensor.height == 0) {
+    *reason = g_strdup ("any size, and width and height are not set");
+    return NULL;
+  }
+  GstStructure *chosen = gst_structure_copy (candidate);
+  kind->write (chosen, &tensor, shape);
+  if (!choose_rate (chosen, video, &tensor, reason)) {
+    gst_structure_free (chosen);
+    return NULL;
+  }
   GstCaps *caps = gst_caps_new_full (chosen, NULL);
   gst_caps_set_features (
       caps, 0, gst_caps_features_copy (gst_caps_get_features (candidates, i)));
@@ -394,18 +319,15 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
   const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
 
   for (guint i = 0; i < gst_caps_get_size (candidates); i++) {
-    GstPpTensor tensor;
-    const gchar *spelling;
+    g_autofree gchar *why = NULL;
+    GstCaps *caps = fix_candidate (candidates, i, constraints, video, &why);
 
-    fill_open (&tensor, constraints, video);
-    if (!read_structure (gst_caps_get_structure (candidates, i), constraints,
-            &tensor, &spelling, reason))
-      continue;
-    GstCaps *caps = fill_candidate (candidates, i, &tensor, spelling, video);
     if (caps != NULL) {
       g_clear_pointer (reason, g_free);
       return caps;
     }
+    if (*reason == NULL)
+      *reason = g_steal_pointer (&why);
   }
   if (*reason == NULL)
     *reason = g_strdup ("nothing that this element can send");
@@ -417,12 +339,14 @@ gst_pp_tensor_from_caps (const GstCaps *caps,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     gchar **reason)
 {
-  const gchar *dimensions;
+  const GstStructure *structure = gst_caps_get_structure (caps, 0);
+  const Kind *kind = find_kind (structure);
+  const gchar *shape = NULL;
 
-  if (!read_structure (gst_caps_get_structure (caps, 0), constraints, tensor,
-          &dimensions, reason))
+  if (kind != NULL &&
+      !kind->read (structure, constraints, tensor, &shape, reason))
     return FALSE;
-  if (dimensions == NULL) {
+  if (shape == NULL) {
     *reason = g_strdup ("no dimensions");
     return FALSE;
   }

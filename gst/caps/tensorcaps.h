@@ -3,8 +3,8 @@
  * Negotiation as pure functions: caps of one pad to caps of the other.
  *
  * Tensor caps are NNStreamer's: other/tensors, format=static, num_tensors=1,
- * types and dimensions as strings, dimensions innermost first: W:H:C:1 for nchw,
- * C:W:H:1 for nhwc.
+ * types and dimensions as strings, dimensions innermost first: W:H:C:N for nchw,
+ * C:W:H:N for nhwc.
  */
 #ifndef GST_PP_TENSOR_CAPS_H
 #define GST_PP_TENSOR_CAPS_H
@@ -20,12 +20,16 @@ G_BEGIN_DECLS
   "types = (string) { float32, float16, uint8, int8 }, "                       \
   "framerate = (fraction) [ 0/1, 2147483647/1 ]"
 
+/* Most pictures of a tensor. */
+#define GST_PP_MAX_BATCH 64
+
 /* A tensor's shape and type. */
 typedef struct {
   gint width, height; /* pixels */
   gint channels;      /* 1 or 3 */
   pp_layout layout;
   pp_type type;
+  gint batch; /* pictures, 1 to GST_PP_MAX_BATCH */
 } GstPpTensor;
 
 /* What properties require of a tensor. */
@@ -33,19 +37,27 @@ typedef struct {
   gint width, height;          /* 0: left open */
   gint channels, layout, type; /* -1: left open, else the engine's value */
   gint preset; /* that set channels; GST_PP_PRESET_NONE: the user set them */
+  gboolean swapped; /* an open width is the frame's height, and so on */
+  gint batch;       /* 0: left open */
+  gint usual_batch; /* where caps leave it open, too; 0 is 1 */
 } GstPpTensorConstraints;
 
 /* For caps of the pad of that direction, the caps that the other pad can have:
- * its template's with the same framerate, cut by filter, which may be NULL.
- * Properties do not narrow them: caps with one shape would count as fixed, and
- * the base class would not ask downstream. */
+ * its template's, cut by filter, which may be NULL. The framerate of tensors is
+ * that of frames, divided by the number of pictures; going downstream, it is left
+ * open where constraints do not say that number. Properties do not narrow caps
+ * otherwise: caps with one shape would count as fixed, and the base class would not
+ * ask downstream. */
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
-    GstPadDirection direction, const GstCaps *other_template, GstCaps *filter);
+    GstPadDirection direction, const GstPpTensorConstraints *constraints,
+    const GstCaps *other_template, GstCaps *filter);
 
-/* Chooses the first structure of candidates that agrees with constraints. What it
- * leaves open is filled from constraints, else from the video's size in sink_caps,
- * else with defaults: nchw, float32, 3 channels. Returns fixed caps, or NULL and
- * *reason (free it), which names both sides of the contradiction. */
+/* Chooses the first structure of candidates that agrees with constraints and with
+ * the framerate in sink_caps. What it leaves open is filled from constraints, else
+ * from the video's size, which is an error where sink_caps have none, else with
+ * defaults: nchw, float32, 3 channels, usual_batch pictures.
+ * Returns fixed caps, or NULL and *reason (free it), which names both sides of the
+ * contradiction. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason);

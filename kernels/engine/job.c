@@ -84,9 +84,8 @@ pp_job_fill_padding (pp_job *job)
 {
   uint64_t *holds = job->task.padding;
 
-  if (holds != NULL && *holds == job->plan->id)
-    return;
-  pp_plan_fill_padding (job->plan, job->task.tensor);
+  if (holds == NULL || (*holds & ~PP_PADDING_ONLY) != job->plan->id)
+    pp_plan_fill_padding (job->plan, job->task.tensor);
   if (holds != NULL)
     *holds = job->plan->id;
 }

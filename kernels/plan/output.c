@@ -104,10 +104,15 @@ set_strides (pp_numbers *numbers, const pp_spec *spec)
   };
   PP_CHECK_TABLE (layouts, PP_N_LAYOUTS);
 
-  numbers->width = spec->width;
-  numbers->height = spec->height;
-  numbers->pixel_stride = layouts[spec->layout].pixel;
-  numbers->row_stride = layouts[spec->layout].row;
+  const bool swapped = pp_turn_of (spec->direction).swapped;
+  const int64_t pixel = layouts[spec->layout].pixel;
+  const int64_t row = layouts[spec->layout].row;
+
+  numbers->swapped = swapped;
+  numbers->width = swapped ? spec->height : spec->width;
+  numbers->height = swapped ? spec->width : spec->height;
+  numbers->pixel_stride = swapped ? row : pixel;
+  numbers->row_stride = swapped ? pixel : row;
   for (int c = 0; c < n; c++)
     numbers->channel[c] = place[c] * layouts[spec->layout].channel;
 }
@@ -166,4 +171,18 @@ pp_plan_fill_padding (const pp_plan *plan, void *tensor)
       if (beside)
         fill_span (n, tensor, c, y, right, n->width);
     }
+}
+
+void
+pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding)
+{
+  const pp_numbers *n = &plan->numbers;
+  const uint64_t record = plan->id | PP_PADDING_ONLY;
+
+  if (*padding == record)
+    return;
+  for (int c = 0; c < n->n_channels; c++)
+    for (int y = 0; y < n->height; y++)
+      fill_span (n, tensor, c, y, 0, n->width);
+  *padding = record;
 }

@@ -296,7 +296,69 @@ test_padding (void)
   pp_job_wait (frame.job, NULL);
   EXPECT (memcmp (frame.tensor, frame.expected, 64) == 0,
       "padding was not written again");
+
+  /* Padding from end to end is this plan's, too, but is written only once. */
+  pp_plan_fill_tensor (frame.plan, frame.tensor, &frame.padding);
+  EXPECT (frame.tensor[frame.tensor_size / 2] == frame.tensor[0],
+      "the content is not padding");
+  frame.tensor[0] ^= 1;
+  pp_plan_fill_tensor (frame.plan, frame.tensor, &frame.padding);
+  EXPECT (frame.tensor[0] != frame.expected[0], "it was written again");
+  pp_job_unref (&frame.job);
+  frame_submit (&frame, device, 0);
+  pp_job_wait (frame.job, NULL);
+  EXPECT (frame.tensor[0] != frame.expected[0], "padding was written again");
+  pp_plan_fill_tensor (frame.plan, frame.tensor, &frame.padding);
+  EXPECT (memcmp (frame.tensor, frame.expected, 64) == 0,
+      "the content was taken for padding");
   frame_clear (&frame);
+  pp_device_close (&device);
+}
+
+/* Jobs whose tensors are the slices of one block, which end at any byte: other
+ * frames, other plans, one slice that no job fills. */
+static void
+test_slices (void)
+{
+  enum {
+    SLICES = 5,
+    EMPTY = 3
+  };
+  static struct frame frame[SLICES];
+  pp_device *device = open_device (3);
+  pp_arena *arena = pp_device_arena (device);
+  pp_spec spec = letterbox_spec (37, 23);
+  uint8_t *block = NULL;
+
+  spec.type = PP_TYPE_UINT8;
+  for (int i = 0; i < SLICES; i++) {
+    spec.pad_value[0] = 10 * i;
+    frame_init (&frame[i], arena, &spec, nv12_format (64 + 10 * i, 48), i,
+        (unsigned) i);
+    const size_t size = frame[i].tensor_size;
+    if (i == 0)
+      block = pp_arena_alloc (arena, SLICES * size, NULL);
+    pp_arena_free (arena, frame[i].tensor, size);
+    frame[i].tensor = block + (size_t) i * size;
+    memset (frame[i].tensor, 0xee, size);
+  }
+  for (int i = SLICES - 1; i >= 0; i--)
+    if (i != EMPTY)
+      frame_submit (&frame[i], device, i % 2 ? 3 : 0);
+  for (int i = 0; i < SLICES; i++)
+    if (i != EMPTY)
+      frame_check (&frame[i], "slice");
+
+  size_t kept = 0;
+  while (kept < frame[EMPTY].tensor_size && frame[EMPTY].tensor[kept] == 0xee)
+    kept++;
+  EXPECT (kept == frame[EMPTY].tensor_size,
+      "byte %zu of the empty slice was written", kept);
+  for (int i = 0; i < SLICES; i++) {
+    frame[i].tensor = NULL;
+    frame_clear (&frame[i]);
+  }
+  pp_arena_free (arena, block, SLICES * frame[0].tensor_size);
   pp_device_close (&device);
 }
 
@@ -423,15 +485,57 @@ test_cycles (void)
       count_resources (DESCRIPTORS));
 }
 
+/* The stages of the first 64 jobs are timed, and of one in eight after them; with
+ * pp_device_time_all those of every job. After a reservation it begins anew. */
+static void
+test_timed_jobs (void)
+{
+  enum {
+    FIRST = 64,
+    PART = 8,
+    JOBS = FIRST + 4 * PART
+  };
+  const pp_spec spec = letterbox_spec (48, 48);
+  pp_device *device = open_device (2);
+  struct frame frame;
+
+  frame_init (
+      &frame, pp_device_arena (device), &spec, rgb_format (32, 32), 0, 5);
+  for (int round = 0; round < 3; round++) {
+    int timed = 0, late = 0;
+
+    pp_device_time_all (device, round == 1);
+    EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK, "reserve");
+    for (int i = 0; i < JOBS; i++) {
+      frame_submit (&frame, device, 3);
+      EXPECT (pp_job_wait (frame.job, NULL) == PP_OK, "job %d failed", i);
+      frame_wait_callbacks (&frame);
+      pp_job_unref (&frame.job);
+      timed += frame.info.timed;
+      late += frame.info.timed && i >= FIRST;
+      EXPECT (frame.info.timed || frame.info.times.done == 0,
+          "job %d has times that nobody took", i);
+    }
+    EXPECT (timed - late == FIRST, "round %d: %d of the first %d jobs", round,
+        timed - late, FIRST);
+    EXPECT (late == (round == 1 ? JOBS - FIRST : (JOBS - FIRST) / PART),
+        "round %d: %d of the next %d jobs", round, late, JOBS - FIRST);
+  }
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
 static const struct suite_test tests[] = {
   { "arguments", test_arguments },
   { "round_robin", test_round_robin },
   { "times", test_times },
+  { "timed_jobs", test_timed_jobs },
   { "after", test_after },
   { "ended_before_done", test_ended_before_done },
   { "close_in_flight", test_close_in_flight },
   { "free_after", test_free_after },
   { "padding", test_padding },
+  { "slices", test_slices },
   { "upload_methods", test_upload_methods },
   { "close_keeps_nothing", test_close_keeps_nothing },
   { "cycles", test_cycles },

@@ -20,6 +20,7 @@ take_constraints (input *in)
   constraints.channels = channels[take_index (in, 3)];
   constraints.layout = take_index (in, PP_LAYOUT_NHWC + 2) - 1;
   constraints.type = take_index (in, PP_TYPE_INT8 + 2) - 1;
+  constraints.batch = take_index (in, 6);
   return constraints;
 }
 
@@ -56,6 +57,9 @@ check_tensor (
           (tensor->channels == 1 || tensor->channels == 3),
       "%dx%d with %d channels", tensor->width, tensor->height,
       tensor->channels);
+  MUST (tensor->batch >= 1 && tensor->batch <= GST_PP_MAX_BATCH &&
+          (constraints->batch == 0 || constraints->batch == tensor->batch),
+      "a batch of %d, %d is set", tensor->batch, constraints->batch);
   MUST ((constraints->width == 0 || constraints->width == tensor->width) &&
           (constraints->height == 0 || constraints->height == tensor->height) &&
           (constraints->channels < 0 ||
@@ -104,11 +108,12 @@ check_fixate (const GstCaps *tensors, const GstPpTensorConstraints *constraints,
 }
 
 static void
-check_transform (
-    const GstCaps *caps, GstPadDirection direction, const gchar *template)
+check_transform (const GstCaps *caps, GstPadDirection direction,
+    const GstPpTensorConstraints *constraints, const gchar *template)
 {
   GstCaps *other = gst_caps_from_string (template);
-  GstCaps *result = gst_pp_tensor_caps_transform (caps, direction, other, NULL);
+  GstCaps *result =
+      gst_pp_tensor_caps_transform (caps, direction, constraints, other, NULL);
 
   MUST (gst_caps_is_empty (result) == gst_caps_is_empty (caps),
       "something of nothing, or the other way");
@@ -125,8 +130,8 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
   GstCaps *tensors = take_caps (&in, GST_PP_TENSOR_CAPS);
   GstCaps *video = take_caps (&in, GST_PP_INPUT_CAPS);
 
-  check_transform (tensors, GST_PAD_SRC, GST_PP_INPUT_CAPS);
-  check_transform (video, GST_PAD_SINK, GST_PP_TENSOR_CAPS);
+  check_transform (tensors, GST_PAD_SRC, &constraints, GST_PP_INPUT_CAPS);
+  check_transform (video, GST_PAD_SINK, &constraints, GST_PP_TENSOR_CAPS);
   if (!gst_caps_is_empty (video)) {
     video = gst_caps_fixate (video);
     if (!gst_caps_is_empty (tensors))

@@ -135,7 +135,7 @@ take_settings (input *in, GstPpNegotiated *negotiated)
   const gint height = 1 + take_index (in, 16);
 
   negotiated->tensor =
-      (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 };
+      (GstPpTensor){ width, height, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 };
   settings->method = take_index (in, PP_N_METHODS);
   settings->fit = take_index (in, PP_N_FITS);
   settings->denoise = take_index (in, PP_N_DENOISES);
@@ -185,6 +185,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     GstBuffer *buffer = take_buffer (&in, &negotiated.info);
 
     take_metas (&in, &negotiated.info, buffer);
+    negotiated.settings.video_direction = take_index (&in, PP_N_DIRECTIONS);
     if (gst_pp_input_map (&input, &negotiated.info, buffer, &reason)) {
       check_input (&input, &negotiated);
       gst_pp_input_clear (&input);

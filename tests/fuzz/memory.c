@@ -528,19 +528,19 @@ on_event (GstPad *pad, GstObject *parent, GstEvent *event)
   } types[] = { { "float32", 4 }, { "float16", 2 }, { "uint8", 1 },
     { "int8", 1 } };
   GstCaps *caps;
-  gint side[3] = { 0 };
+  gint side[4] = { 0 };
 
   if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
     gst_event_parse_caps (event, &caps);
     const GstStructure *structure = gst_caps_get_structure (caps, 0);
     const gchar *type = gst_structure_get_string (structure, "types");
     MUST (sscanf (gst_structure_get_string (structure, "dimensions"),
-              "%d:%d:%d", &side[0], &side[1], &side[2]) == 3,
+              "%d:%d:%d:%d", &side[0], &side[1], &side[2], &side[3]) == 4,
         "caps without a size");
     for (gint t = 0; t < LENGTH (types); t++)
       if (strcmp (type, types[t].type) == 0)
-        bench->tensor_size =
-            types[t].size * (gsize) side[0] * (gsize) side[1] * (gsize) side[2];
+        bench->tensor_size = types[t].size * (gsize) side[0] * (gsize) side[1] *
+            (gsize) side[2] * (gsize) side[3];
   }
   return gst_pad_event_default (pad, parent, event);
 }
@@ -696,6 +696,7 @@ open_bench (Bench *bench)
       "layout", take_index (in, PP_N_LAYOUTS), "method",
       take_index (in, PP_N_METHODS), "fit", take_index (in, PP_N_FITS),
       "denoise", take_index (in, PP_N_DENOISES), NULL));
+  g_object_set (bench->element, "batch-size", take_index (in, 6), NULL);
   bench->bus = gst_bus_new ();
   gst_element_set_bus (bench->element, bench->bus);
   bench->upstream = new_pad (bench, "sink", GST_PAD_SRC);

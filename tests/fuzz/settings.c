@@ -83,6 +83,7 @@ tensor_of (const GstPpTensorConstraints *constraints)
                                        : PP_LAYOUT_NCHW,
     .type =
         constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32,
+    .batch = MAX (constraints->batch, 1),
   };
 
   return tensor;
@@ -126,6 +127,8 @@ check_settings (const GstPpSettings *settings)
           options.staging_threads >= 0 &&
           options.staging_threads <= PP_MAX_STAGING_THREADS,
       "%d streams, %d threads", options.streams, options.staging_threads);
+  MUST (constraints.batch >= 0 && tensor.batch <= GST_PP_MAX_BATCH,
+      "a batch of %d", constraints.batch);
   if (!gst_pp_settings_to_spec (settings, &tensor, &spec, &reason)) {
     must_be_reason (reason);
     return;

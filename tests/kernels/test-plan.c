@@ -287,6 +287,21 @@ test_padding (void)
         }
     EXPECT (wrong == 0, "row %d, layout %d: %d elements, pad is %#x %#x %#x",
         row, i % 2, wrong, n->pad[0], n->pad[1], n->pad[2]);
+
+    /* and the content, where there is no picture */
+    uint64_t record = 0;
+
+    pp_plan_fill_tensor (plan, tensor, &record);
+    wrong = record == 0;
+    for (int c = 0; c < n->n_channels; c++)
+      for (int p = 0; p < 4 * 7; p++)
+        wrong += memcmp (tensor +
+                         (n->channel[c] + p / 4 * n->row_stride +
+                             p % 4 * n->pixel_stride) *
+                             size,
+                     &rows[row].pad[c], size) != 0;
+    EXPECT (wrong == 0, "row %d, layout %d: %d elements are no padding", row,
+        i % 2, wrong);
     pp_plan_unref (&plan);
   }
 }

@@ -313,6 +313,41 @@ class Pictures(unittest.TestCase):
         numpy.testing.assert_allclose(picture.boxes_to_frame([10, 20, 30, 60]),
                                       [20, 70, 60, 90])
 
+    def test_turned_by_the_element(self):
+        with cudapreproc.open(CLIP, width=320, height=320, fit="letterbox",
+                              video_direction="90r") as stream:
+            picture, = next(stream).pictures
+        self.assertEqual(picture.src, (0, 0, 640, 360))
+        self.assertEqual(picture.dst, (70, 0, 180, 320))
+        # The upper right corner of the picture is the frame's upper left one.
+        numpy.testing.assert_allclose(
+            picture.to_frame([(250, 0), (70, 0), (70, 320)]),
+            [(0, 0), (0, 360), (640, 360)], atol=1e-9)
+        numpy.testing.assert_allclose(
+            picture.boxes_to_frame([80, 10, 120, 40]), [20, 260, 80, 340])
+
+    def test_batches(self):
+        """Consecutive frames; the last batch is not full."""
+        with cudapreproc.open(GRADIENT.format(10), width=8, height=8,
+                              batch_size=4) as stream:
+            single = [tensor.numpy().copy() for tensor in cudapreproc.open(
+                GRADIENT.format(10), width=8, height=8)]
+            n = 0
+            for tensor in stream:
+                array = tensor.numpy()
+                self.assertEqual(array.shape, (4, 3, 8, 8))
+                self.assertEqual([p.index for p in tensor.pictures],
+                                 list(range(min(4, 10 - n))))
+                self.assertEqual(tensor.pts, tensor.pictures[0].pts)
+                for picture in tensor.pictures:
+                    numpy.testing.assert_array_equal(
+                        array[picture.index], single[n][0])
+                    self.assertEqual(picture.pts // 1000000, n * 1000 // 30)
+                    n += 1
+                numpy.testing.assert_allclose(
+                    array[len(tensor.pictures):], 114 / 255, rtol=1e-6)
+            self.assertEqual(n, 10)
+
     def test_several(self):
         """Metas as batches and regions have them."""
         Gst.ElementFactory.make("cudapreproc")  # registers the meta

@@ -24,6 +24,10 @@
   {                                                                            \
     0, 0, GST_PP_AUTO, PP_LAYOUT_##layout, GST_PP_AUTO                         \
   }
+#define OF_BATCH(n)                                                            \
+  {                                                                            \
+    0, 0, GST_PP_AUTO, GST_PP_AUTO, GST_PP_AUTO, .batch = n                    \
+  }
 #define OF_TYPE(type)                                                          \
   {                                                                            \
     0, 0, GST_PP_AUTO, GST_PP_AUTO, PP_TYPE_##type                             \
@@ -94,6 +98,43 @@ static const FixateCase fixate_cases[] = {
   { T "types = uint8, dimensions = (string) 224:160, " ANY_RATE, OPEN,
       VIDEO RATE30, T "types = uint8, dimensions = (string) 224:160, " RATE30,
       NULL },
+  /* Batches: what downstream says, what is set, and the framerate of both. */
+  { T ALL_TYPES "dimensions = (string) 224:160:3:4, " ANY_RATE, OPEN,
+      VIDEO RATE30,
+      T "types = float32, dimensions = (string) 224:160:3:4, "
+        "framerate = (fraction) 15/2",
+      NULL },
+  { T ALL_TYPES "dimensions = (string) 3:224:160:64:1, " ANY_RATE,
+      OF_BATCH (64), VIDEO RATE30,
+      T "types = float32, dimensions = (string) 3:224:160:64:1, "
+        "framerate = (fraction) 15/32",
+      NULL },
+  { T ALL_TYPES ANY_RATE, OF_BATCH (5), VIDEO RATE30,
+      T "types = float32, dimensions = (string) 640:480:3:5, "
+        "framerate = (fraction) 6/1",
+      NULL },
+  { T ALL_TYPES "framerate = (fraction) { 30/1, 6/1 }", OF_BATCH (5),
+      VIDEO RATE30,
+      T "types = float32, dimensions = (string) 640:480:3:5, "
+        "framerate = (fraction) 6/1",
+      NULL },
+  { T ALL_TYPES ANY_RATE, OF_BATCH (5),
+      "video/x-raw, format = NV12, width = 640, height = 480",
+      T "types = float32, dimensions = (string) 640:480:3:5, "
+        "framerate = (fraction) 0/1",
+      NULL },
+  /* The first of several that has the number, or the rate. */
+  { T ALL_TYPES "dimensions = (string) { 8:8:3:2, 8:8:3:4 }, " ANY_RATE,
+      OF_BATCH (4), VIDEO RATE30,
+      T "types = float32, dimensions = (string) 8:8:3:4, "
+        "framerate = (fraction) 15/2",
+      NULL },
+  { T "types = uint8, dimensions = (string) 8:8:3:2, " RATE30 "; " T
+      "types = uint8, dimensions = (string) 8:8:3:3, framerate = (fraction) 10/1",
+      OPEN, VIDEO RATE30,
+      T "types = uint8, dimensions = (string) 8:8:3:3, "
+        "framerate = (fraction) 10/1",
+      NULL },
   /* A shape that reads both ways stays as it is, whatever the layout. */
   { T ALL_TYPES "dimensions = (string) 3:640:3:1, " ANY_RATE, OPEN,
       VIDEO RATE30,
@@ -140,13 +181,27 @@ static const FixateCase fixate_cases[] = {
   /* What no tensor of ours can be. */
   { T "types = uint8, dimensions = (string) 224:160:4:1, " ANY_RATE, OPEN,
       VIDEO RATE30, NULL, "224:160:4:1" },
-  { T "types = uint8, dimensions = (string) 3:224:160:2, " ANY_RATE, OPEN,
-      VIDEO RATE30, NULL, "3:224:160:2|batch of 2|224x160|3 channels as nhwc" },
-  { T "types = uint8, dimensions = (string) 320:240:3:4, " ANY_RATE, OPEN,
-      VIDEO RATE30, NULL, "320:240:3:4|batch of 4|320x240|3 channels as nchw" },
-  { T "types = uint8, dimensions = (string) 3:320:240:4, " ANY_RATE,
+  { T "types = uint8, dimensions = (string) 3:224:160:65, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL,
+      "3:224:160:65|batch of 65|224x160|3 channels as nhwc|at most 64" },
+  { T "types = uint8, dimensions = (string) 320:240:3:1000, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL,
+      "320:240:3:1000|batch of 1000|320x240|3 channels as nchw" },
+  { T "types = uint8, dimensions = (string) 3:320:240:99, " ANY_RATE,
       OF_LAYOUT (NCHW), VIDEO RATE30, NULL,
-      "3:320:240:4|batch of 4|320x240|3 channels as nhwc" },
+      "3:320:240:99|batch of 99|320x240|3 channels as nhwc" },
+  { T "types = uint8, dimensions = (string) 3:320:240:2:1:3, " ANY_RATE, OPEN,
+      VIDEO RATE30, NULL, "3:320:240:2:1:3|6th is 3|must be 1" },
+  { T "types = uint8, dimensions = (string) 320:240:3:4, " ANY_RATE,
+      OF_BATCH (8), VIDEO RATE30, NULL, "320:240:3:4|batch-size=8" },
+  { T "types = uint8, dimensions = (string) 320:240:3, " ANY_RATE, OF_BATCH (8),
+      VIDEO RATE30, NULL, "320:240:3|batch-size=8" },
+  { T "types = uint8, dimensions = (string) 320:240:3:4, " ANY_RATE,
+      OF_BATCH (1), VIDEO RATE30, NULL, "320:240:3:4|batch-size=1" },
+  { T "types = uint8, dimensions = (string) 320:240:3:4, " RATE30, OPEN,
+      VIDEO RATE30, NULL, "framerate=30/1|frames come at 30/1|4|15/2" },
+  { T "types = uint8, framerate = (fraction) 25/1", OPEN, VIDEO RATE30, NULL,
+      "framerate=25/1|frames come at 30/1" },
   { T "types = uint8, dimensions = (string) 4:320:240:1, " ANY_RATE, OPEN,
       VIDEO RATE30, NULL,
       "4:320:240:1|320x240 with 4 channels as nhwc|1 or 3" },
@@ -225,13 +280,34 @@ static const struct {
   GstPadDirection direction;
   const gchar *framerate; /* in every structure; NULL: none has one */
   guint size;
+  gint batch; /* that is set; 0: open */
 } transform_cases[] = {
-  { VIDEO RATE30, GST_PAD_SINK, "30/1", 1 },
-  { VIDEO "framerate = (fraction) 0/1", GST_PAD_SINK, "0/1", 1 },
+  /* Downstream's dimensions say how many frames are one tensor. */
+  { VIDEO RATE30, GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1 },
+  { VIDEO RATE30, GST_PAD_SINK, "30/1", 1, 1 },
+  { VIDEO RATE30, GST_PAD_SINK, "15/2", 1, 4 },
+  { VIDEO "framerate = (fraction) 0/1", GST_PAD_SINK, "0/1", 1, 1 },
+  { VIDEO "framerate = (fraction) 0/1", GST_PAD_SINK, "0/1", 1, 4 },
+  { VIDEO "framerate = (fraction) { 25/1, 30/1 }", GST_PAD_SINK,
+      "{ (fraction)25/4, (fraction)15/2 }", 1, 4 },
+  { VIDEO "framerate = (fraction) [ 1/1, 60/1 ]", GST_PAD_SINK, "[ 1/4, 15/1 ]",
+      1, 4 },
+  { VIDEO "framerate = (fraction) 1/2147483647", GST_PAD_SINK, "1/2147483647",
+      1, 4 },
   { "video/x-raw, format = RGB", GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1 },
   /* One that is none. */
   { VIDEO "framerate = (string) x", GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1 },
   { T RATE30, GST_PAD_SRC, "30/1", 1 },
+  { T RATE30, GST_PAD_SRC, "120/1", 1, 4 },
+  { T "dimensions = (string) 8:8:3:4, " RATE30, GST_PAD_SRC, "120/1", 1 },
+  { T "dimensions = (string) 8:8:3:4, " RATE30, GST_PAD_SRC, "60/1", 1, 2 },
+  { T "dimensions = (string) 8:8, " RATE30, GST_PAD_SRC, "30/1", 1 },
+  { T "dimensions = (string) x, " RATE30, GST_PAD_SRC, "30/1", 1 },
+  { T "framerate = (fraction) [ 1/1, 2147483647/1 ]", GST_PAD_SRC,
+      "[ 4/1, 2147483647/1 ]", 1, 4 },
+  { T "framerate = (fraction) [ 2147483646/1, 2147483647/1 ]", GST_PAD_SRC,
+      "2147483647/1", 1, 4 },
+  { T ANY_RATE, GST_PAD_SRC, NULL, 1, 4 },
   { T "framerate = (fraction) [ 1/1, 30/1 ]", GST_PAD_SRC, "[ 1/1, 30/1 ]", 1 },
   /* Video caps need no framerate: one that says nothing is not asked for. */
   { T ANY_RATE, GST_PAD_SRC, NULL, 1 },
@@ -247,8 +323,10 @@ GST_START_TEST (test_transform) {
   for (guint i = 0; i < G_N_ELEMENTS (transform_cases); i++) {
     const GstPadDirection direction = transform_cases[i].direction;
     GstCaps *caps = gst_caps_from_string (transform_cases[i].caps);
-    GstCaps *other = gst_pp_tensor_caps_transform (
-        caps, direction, direction == GST_PAD_SINK ? tensor : video, NULL);
+    const GstPpTensorConstraints constraints = { 0, 0, GST_PP_AUTO, GST_PP_AUTO,
+      GST_PP_AUTO, .batch = transform_cases[i].batch };
+    GstCaps *other = gst_pp_tensor_caps_transform (caps, direction,
+        &constraints, direction == GST_PAD_SINK ? tensor : video, NULL);
 
     fail_unless_equals_int (gst_caps_get_size (other), transform_cases[i].size);
     for (guint s = 0; s < gst_caps_get_size (other); s++) {
@@ -277,22 +355,28 @@ GST_START_TEST (test_tensor_from_caps) {
     const gchar *words;
   } cases[] = {
     { T "types = float32, dimensions = (string) 640:480:3:1", OPEN,
-        { 640, 480, 3, PP_LAYOUT_NCHW, PP_TYPE_FLOAT32 }, NULL },
+        { 640, 480, 3, PP_LAYOUT_NCHW, PP_TYPE_FLOAT32, 1 }, NULL },
+    { T "types = float32, dimensions = (string) 640:480:3:7", OPEN,
+        { 640, 480, 3, PP_LAYOUT_NCHW, PP_TYPE_FLOAT32, 7 }, NULL },
+    { T "types = float32, dimensions = (string) 3:640:480:7:1", OF_BATCH (7),
+        { 640, 480, 3, PP_LAYOUT_NHWC, PP_TYPE_FLOAT32, 7 }, NULL },
+    { T "types = uint8, dimensions = (string) 640:480:3:2", OF_BATCH (3), { 0 },
+        "640:480:3:2|batch-size=3" },
     { T "types = float16, dimensions = (string) 3:640:480:1", OPEN,
-        { 640, 480, 3, PP_LAYOUT_NHWC, PP_TYPE_FLOAT16 }, NULL },
+        { 640, 480, 3, PP_LAYOUT_NHWC, PP_TYPE_FLOAT16, 1 }, NULL },
     { T "types = uint8, dimensions = (string) 1:640:480:1", OPEN,
-        { 640, 480, 1, PP_LAYOUT_NHWC, PP_TYPE_UINT8 }, NULL },
+        { 640, 480, 1, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 }, NULL },
     { T "types = int8, dimensions = (string) 640:480", OPEN,
-        { 640, 480, 1, PP_LAYOUT_NCHW, PP_TYPE_INT8 }, NULL },
+        { 640, 480, 1, PP_LAYOUT_NCHW, PP_TYPE_INT8, 1 }, NULL },
     /* both ways */
     { T "types = uint8, dimensions = (string) 3:640:3:1", OPEN,
-        { 3, 640, 3, PP_LAYOUT_NCHW, PP_TYPE_UINT8 }, NULL },
+        { 3, 640, 3, PP_LAYOUT_NCHW, PP_TYPE_UINT8, 1 }, NULL },
     { T "types = uint8, dimensions = (string) 3:640:3:1", OF_LAYOUT (NHWC),
-        { 640, 3, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 }, NULL },
+        { 640, 3, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 }, NULL },
     { T "types = uint8, dimensions = (string) 3:640:3:1", SIZED (640, 3),
-        { 640, 3, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8 }, NULL },
+        { 640, 3, 3, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 }, NULL },
     { T "types = uint8, dimensions = (string) 1:1:1:1", OF_LAYOUT (NHWC),
-        { 1, 1, 1, PP_LAYOUT_NHWC, PP_TYPE_UINT8 }, NULL },
+        { 1, 1, 1, PP_LAYOUT_NHWC, PP_TYPE_UINT8, 1 }, NULL },
     { T "types = uint8", OPEN, { 0 }, "dimensions" },
     { T "types = uint8, dimensions = (string) 640:480:3:1", SIZED (320, 0),
         { 0 }, "640:480:3:1|width=320" },
@@ -315,10 +399,10 @@ GST_START_TEST (test_tensor_from_caps) {
               tensor.height == expected->height &&
               tensor.channels == expected->channels &&
               tensor.layout == expected->layout &&
-              tensor.type == expected->type,
-          "case %u is %dx%dx%d layout %d type %d", i, tensor.width,
+              tensor.type == expected->type && tensor.batch == expected->batch,
+          "case %u is %dx%dx%d layout %d type %d, %d pictures", i, tensor.width,
           tensor.height, tensor.channels, (gint) tensor.layout,
-          (gint) tensor.type);
+          (gint) tensor.type, tensor.batch);
     }
     g_free (reason);
     gst_caps_unref (caps);

@@ -19,6 +19,14 @@
   "dimensions = (string) 3:224:224:1, types = (string) uint8" ANY_RATE         \
   "; other/tensors, format = (string) flexible" ANY_RATE
 
+/* The same with a model of batch 4. */
+#define TENSOR_FILTER_OF_4                                                     \
+  "other/tensor, dimension = (string) 3:224:224:4, type = (string) uint8"      \
+  ", framerate = (fraction) [ 0/1, 2147483647/1 ]; " T                         \
+  "dimensions = (string) 3:224:224:4, types = (string) uint8" ANY_RATE         \
+  "; other/tensors, format = (string) flexible" ANY_RATE
+#define RATE_OF_4 ", framerate = (fraction) 15/2"
+
 static const struct {
   const gchar *properties, *downstream; /* NULL: takes anything */
   const gchar *caps;                    /* what is negotiated for 32x24 */
@@ -45,6 +53,16 @@ static const struct {
         "; " T
         "dimensions = (string) 64:64:1:1, types = (string) uint8" ANY_RATE,
       T "types = (string) uint8, dimensions = (string) 64:64:1:1" RATE },
+  { "", TENSOR_FILTER_OF_4,
+      T "types = (string) uint8, dimensions = (string) 3:224:224:4" RATE_OF_4 },
+  { "batch-size=4", TENSOR_FILTER_OF_4,
+      T "types = (string) uint8, dimensions = (string) 3:224:224:4" RATE_OF_4 },
+  { "batch-size=4", NULL,
+      T "types = (string) float32, dimensions = (string) 32:24:3:4" RATE_OF_4 },
+  { "batch-size=4 layout=nhwc", NULL,
+      T "types = (string) float32, dimensions = (string) 3:32:24:4" RATE_OF_4 },
+  { "batch-size=1", TENSOR_FILTER,
+      T "types = (string) uint8, dimensions = (string) 3:224:224:1" RATE },
   { "type=float16", T "types = (string) { float32, float16 }" ANY_RATE,
       T "types = (string) float16, dimensions = (string) 32:24:3:1" RATE },
 };
@@ -84,7 +102,11 @@ GST_START_TEST (test_negotiation) {
     if (cases[i].downstream != NULL)
       gst_harness_set_sink_caps_str (h, cases[i].downstream);
     test_video_info (&info, "RGB", 32, 24);
-    GstBuffer *tensor = test_convert (h, &info, test_frame (&info, NULL));
+    test_send_caps (h, &info);
+    while (gst_harness_buffers_in_queue (h) == 0)
+      fail_unless_equals_int (
+          gst_harness_push (h, test_frame (&info, NULL)), GST_FLOW_OK);
+    GstBuffer *tensor = gst_harness_pull (h);
     GstCaps *caps = gst_pad_get_current_caps (h->sinkpad);
     gchar *text = gst_caps_to_string (caps);
     fail_unless (gst_caps_is_strictly_equal (caps, expected),
@@ -269,6 +291,36 @@ GST_START_TEST (test_layout_of_ambiguous_shape) {
 }
 GST_END_TEST
 
+/* Where downstream wants batches, a source that is free gives as many frames. */
+GST_START_TEST (test_upstream_of_batches_is_free) {
+  static const struct {
+    const gchar *properties, *caps;
+  } free_cases[] = {
+    { "batch-size=4", "other/tensors,framerate=3/1" },
+    { "", "other/tensors,dimensions=(string)16:16:3:4,framerate=3/1" },
+    { "batch-size=4",
+        "other/tensors,dimensions=(string)16:16:3:4,framerate=3/1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (free_cases); i++) {
+    GstElement *pipeline = test_launch (__i__,
+        "videotestsrc num-buffers=4 ! cudapreproc name=pp width=16 height=16 "
+        "%s ! %s ! fakesink",
+        free_cases[i].properties, free_cases[i].caps);
+    gint fps_n = 0, fps_d = 1;
+
+    test_play_to_eos (pipeline);
+    GstCaps *caps =
+        gst_pad_get_current_caps (test_pad (pipeline, "pp", "sink"));
+    fail_unless (gst_structure_get_fraction (
+        gst_caps_get_structure (caps, 0), "framerate", &fps_n, &fps_d));
+    fail_unless (fps_n == 12 && fps_d == 1, "%d/%d", fps_n, fps_d);
+    gst_caps_unref (caps);
+    test_stop (&pipeline);
+  }
+}
+GST_END_TEST
+
 /* What pads answer where downstream wants 25 frames a second. That is no matter
  * of accepting caps, which only asks whether they can be frames or tensors. */
 #define SIZE ", width = (int) 32, height = (int) 24"
@@ -383,6 +435,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_presets_and_pixels);
   test_add (tcase, test_caps_queries);
   test_add (tcase, test_upstream_is_free);
+  test_add (tcase, test_upstream_of_batches_is_free);
   test_add (tcase, test_layout_of_ambiguous_shape);
 }
 

@@ -278,7 +278,7 @@ plan_of_frame (GstHarness *h, const GstVideoInfo *info, GQueue *tensors)
   fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
   gst_buffer_unmap (tensor, &map);
   g_queue_push_tail (tensors, tensor);
-  return *gst_pp_memory_get_padding (gst_buffer_peek_memory (tensor, 0));
+  return *gst_pp_memory_get_padding (gst_buffer_peek_memory (tensor, 0), 0);
 }
 
 /* Two crops that take turns make two plans; a value that is set once more makes

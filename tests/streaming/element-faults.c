@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "gst/cudapreproc.h"
+#include "gst/cudapreprocmux.h"
 
 #include "tests/fake/backend_fake.h"
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
 #include "tests/common/resources.h"
 
-#define N_FRAMES 8 /* in a pipeline */
 /* While the first of them are pushed, the device stands still: which is behind
  * another is no matter of luck then. */
 #define HELD_FRAMES 3
@@ -38,17 +38,45 @@ typedef struct {
   gint width, height; /* of the RGB frames */
   guint frames;
   guint first_launches; /* of the first frame; the others have one */
+  guint batch;          /* frames of a tensor */
 } Stream;
 
 static const Stream streams[] = {
   { "harness",
       "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=2",
-      120, 68, 8, 1 },
+      120, 68, 8, 1, 1 },
   /* Each tensor is waited for: a frame that is alone goes in two bands. */
   { "urgent",
       "width=640 height=640 type=uint8 streams=2 staging-threads=2 "
       "async-depth=0",
-      640, 640, HELD_FRAMES, 2 },
+      640, 640, HELD_FRAMES, 2, 1 },
+  /* The last one is not full. */
+  { "batches",
+      "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=1 "
+      "batch-size=3",
+      120, 68, 8, 1, 3 },
+};
+
+/* Frames go through it with threads before and behind the element. */
+typedef struct {
+  const gchar *name, *line;
+  guint tensors;
+} Pipeline;
+
+static const Pipeline pipelines[] = {
+  { "pipeline",
+      "videotestsrc num-buffers=8 ! video/x-raw,format=NV12,width=120,height=68 "
+      "! queue ! cudapreproc name=pp width=32 height=18 streams=2 "
+      "staging-threads=2 async-depth=2 ! queue ! fakesink name=out sync=false",
+      8 },
+  { "mux",
+      "cudapreprocmux name=pp width=32 height=18 streams=2 staging-threads=2 "
+      "! queue ! fakesink name=out sync=false "
+      "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=120,height=68 "
+      "! queue ! pp. "
+      "videotestsrc num-buffers=4 ! video/x-raw,format=RGB,width=40,height=34 "
+      "! queue ! pp.",
+      4 },
 };
 
 typedef struct {
@@ -82,8 +110,10 @@ may_go_unnoticed (fake_call call)
 static gboolean
 is_own (GstMessage *message)
 {
-  return G_TYPE_CHECK_INSTANCE_TYPE (
-      GST_MESSAGE_SRC (message), GST_TYPE_CUDA_PREPROC);
+  GstObject *source = GST_MESSAGE_SRC (message);
+
+  return G_TYPE_CHECK_INSTANCE_TYPE (source, GST_TYPE_CUDA_PREPROC) ||
+      G_TYPE_CHECK_INSTANCE_TYPE (source, GST_TYPE_CUDA_PREPROC_MUX);
 }
 
 static void
@@ -192,27 +222,42 @@ push_frames (GstHarness *h, const GstVideoInfo *info, guint frames)
   return n;
 }
 
-/* Checks that the tensors that can be read are those of their frames; which is the
- * first that cannot, n if all can. */
-static guint
-pull_tensors (GstHarness *h, guint n)
+/* Checks that frames from that one on are in the tensor, each in its slice. */
+static void
+expect_frames (GstBuffer *tensor, guint from, guint n, guint slices)
 {
-  guint first = n;
+  const gsize size = gst_buffer_get_size (tensor) / slices;
 
-  fail_unless_equals_int (gst_harness_buffers_in_queue (h), n);
   for (guint i = 0; i < n; i++) {
+    GstBuffer *part =
+        gst_buffer_copy_region (tensor, GST_BUFFER_COPY_MEMORY, i * size, size);
+    fail_unless_equals_int (test_number_of (part), from + i);
+    gst_buffer_unref (part);
+  }
+}
+
+/* Checks that the tensors that can be read are those of their frames; which is the
+ * first frame that is in none, n if all are. */
+static guint
+pull_tensors (GstHarness *h, guint n, guint batch)
+{
+  guint lost = n;
+
+  fail_unless_equals_int (
+      gst_harness_buffers_in_queue (h), (n + batch - 1) / batch);
+  for (guint i = 0; i < n; i += batch) {
     GstBuffer *tensor = gst_harness_pull (h);
     GstMapInfo map;
 
     if (gst_buffer_map (tensor, &map, GST_MAP_READ)) {
       gst_buffer_unmap (tensor, &map);
-      fail_unless_equals_int (test_number_of (tensor), i);
+      expect_frames (tensor, i, MIN (n - i, batch), batch);
     } else {
-      first = MIN (first, i);
+      lost = MIN (lost, i);
     }
     gst_buffer_unref (tensor);
   }
-  return first;
+  return lost;
 }
 
 static gboolean
@@ -228,7 +273,7 @@ take_eos (GstHarness *h)
   return found;
 }
 
-/* Frames are launched in order: those before the one whose launch failed are
+/* Frames are launched in order: tensors before the one whose launch failed are
  * delivered, and it is not. */
 static void
 expect_launch_failed (const Stream *stream, const Fault *fault, guint first)
@@ -237,7 +282,7 @@ expect_launch_failed (const Stream *stream, const Fault *fault, guint first)
   const guint frame =
       nth > stream->first_launches ? nth - stream->first_launches : 0;
 
-  fail_unless (first == frame,
+  fail_unless (first == frame - frame % stream->batch,
       "launch %u is frame %u's, but frame %u is the first not delivered", nth,
       frame, first);
 }
@@ -252,7 +297,7 @@ run_stream (GstHarness *h, const Stream *stream, const Fault *fault)
   begin_stream (h, &info);
   const guint n = push_frames (h, &info, stream->frames);
   gst_harness_push_event (h, gst_event_new_eos ());
-  const guint first = pull_tensors (h, n);
+  const guint first = pull_tensors (h, n, stream->batch);
   const guint errors = take_errors (h->element, fault);
   const gboolean eos = take_eos (h);
 
@@ -385,24 +430,19 @@ stop (GstElement *pipeline)
   fail_unless (took < STOP_TIME, "stopping took %" G_GINT64_FORMAT " us", took);
 }
 
-/* As above, with threads before and behind the element. */
 static gboolean
-run_pipeline (const Fault *fault, Tally *tally)
+run_pipeline (const Pipeline *kind, const Fault *fault, Tally *tally)
 {
   gint out = 0;
 
   fake_reset ();
   fake_fail (fault->call, fault->nth, fault->sticky);
-  GstElement *pipeline = test_launch (BACKEND,
-      "videotestsrc num-buffers=%d ! video/x-raw,format=NV12,width=120,"
-      "height=68 ! queue ! cudapreproc name=pp width=32 height=18 streams=2 "
-      "staging-threads=2 async-depth=2 ! queue ! fakesink name=out sync=false",
-      N_FRAMES);
+  GstElement *pipeline = test_launch (BACKEND, "%s", kind->line);
   test_count_buffers (test_pad (pipeline, "out", "sink"), &out);
 
   const gboolean told = play (pipeline, fault);
   const gboolean fired = has_fired (fault);
-  fail_unless (told || g_atomic_int_get (&out) == N_FRAMES);
+  fail_unless (told || g_atomic_int_get (&out) == (gint) kind->tensors);
   stop (pipeline);
   tally->delivered += (guint) g_atomic_int_get (&out);
 
@@ -410,7 +450,7 @@ run_pipeline (const Fault *fault, Tally *tally)
   fake_fail (fault->call, 0, FALSE);
   g_atomic_int_set (&out, 0);
   fail_unless (!play (pipeline, &none), "the fault is still there");
-  fail_unless_equals_int (out, N_FRAMES);
+  fail_unless_equals_int (out, kind->tensors);
   test_stop (&pipeline);
   if (!fired)
     return FALSE;
@@ -429,9 +469,10 @@ do_nothing (gpointer data)
   return data;
 }
 
-/* stream NULL: with a pipeline. The number of runs in which the call failed. */
+/* With a stream or a pipeline; the other is NULL. The number of runs in which the
+ * call failed. */
 static guint
-fail_each (fake_call call, const Stream *stream)
+fail_each (fake_call call, const Stream *stream, const Pipeline *pipeline)
 {
   Tally tally = { 0 };
 
@@ -440,13 +481,13 @@ fail_each (fake_call call, const Stream *stream)
   for (gint sticky = 0; sticky <= 1; sticky++) {
     Fault fault = { call, 1, sticky };
     while (stream != NULL ? run_harness (stream, &fault, &tally)
-                          : run_pipeline (&fault, &tally))
+                          : run_pipeline (pipeline, &fault, &tally))
       fault.nth++;
   }
   g_print ("%-8s %-14s %4u runs: %4u errors, %3u unnoticed, %3u lost, "
            "%4u tensors\n",
-      stream != NULL ? stream->name : "pipeline", call_name (call), tally.runs,
-      tally.failed, tally.unnoticed, tally.lost, tally.delivered);
+      stream != NULL ? stream->name : pipeline->name, call_name (call),
+      tally.runs, tally.failed, tally.unnoticed, tally.lost, tally.delivered);
   return tally.runs;
 }
 
@@ -455,7 +496,7 @@ GST_START_TEST (test_stream_with_a_fault) {
   guint runs = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
-    runs += fail_each ((fake_call) __i__, &streams[i]);
+    runs += fail_each ((fake_call) __i__, &streams[i], NULL);
   /* Streams are waited for only where something else has failed. */
   fail_unless (runs > 0 || __i__ == FAKE_STREAM_SYNC, "%s: never called",
       call_name ((fake_call) __i__));
@@ -463,7 +504,8 @@ GST_START_TEST (test_stream_with_a_fault) {
 GST_END_TEST
 
 GST_START_TEST (test_pipeline_with_a_fault) {
-  fail_each ((fake_call) __i__, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    fail_each ((fake_call) __i__, NULL, &pipelines[i]);
 }
 GST_END_TEST
 
@@ -472,6 +514,8 @@ add_tests (TCase *tcase)
 {
   gst_element_register (
       NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  gst_element_register (
+      NULL, "cudapreprocmux", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC_MUX);
   tcase_add_loop_test (
       tcase, test_stream_with_a_fault, 0, (int) FAKE_MALLOC + 1);
   tcase_add_loop_test (

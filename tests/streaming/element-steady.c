@@ -15,6 +15,7 @@
 #include "tests/fake/backend_fake.h"
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
+#include "tests/frames/slicecases.h"
 
 /* As test_harness takes it; this program's device has no other. */
 #define BACKEND 1
@@ -66,7 +67,8 @@ offered_frame (GstHarness *h, const GstVideoInfo *info, guint number)
  * there; frames, and crops of them, ask for nothing. */
 GST_START_TEST (test_frames_pay_nothing) {
   static const gchar *const properties[] = { "streams=4 async-depth=4",
-    "streams=1 async-depth=0", "" };
+    "streams=1 async-depth=0", "", "batch-size=4",
+    "batch-size=3 async-depth=2" };
 
   for (guint p = 0; p < G_N_ELEMENTS (properties); p++) {
     GstVideoInfo info;
@@ -308,6 +310,140 @@ GST_START_TEST (test_pageable_frames_go_deeper) {
 }
 GST_END_TEST
 
+/* batches */
+
+GST_START_TEST (test_slices_are_single_tensors) {
+  fake_reset ();
+  slices_expect_single_tensors (BACKEND);
+}
+GST_END_TEST
+
+typedef struct {
+  GstBuffer *tensor;
+  gint mapped;
+} Mapper;
+
+static gpointer
+map (gpointer user)
+{
+  Mapper *mapper = user;
+  GstMapInfo info;
+
+  if (gst_buffer_map (mapper->tensor, &info, GST_MAP_READ))
+    gst_buffer_unmap (mapper->tensor, &info);
+  g_atomic_int_set (&mapper->mapped, 1);
+  return NULL;
+}
+
+/* Three of four jobs have ended: a map waits for the last one. */
+GST_START_TEST (test_map_waits_for_all_slices) {
+  GstVideoInfo info;
+
+  fake_reset ();
+  GstHarness *h = test_rgb_harness (BACKEND, "streams=4 batch-size=4", &info);
+  for (guint n = 0; n < 3; n++)
+    test_push_number (h, &info, n);
+  fail_unless_equals_int (gst_harness_buffers_in_queue (h), 0);
+  fake_hold (TRUE);
+  test_push_number (h, &info, 3);
+  Mapper mapper = { gst_harness_pull (h), 0 };
+  GThread *thread = g_thread_new ("map", map, &mapper);
+  g_usleep (20000);
+  fail_unless_equals_int (g_atomic_int_get (&mapper.mapped), 0);
+  fake_hold (FALSE);
+  g_thread_join (thread);
+  gst_buffer_unref (mapper.tensor);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* The second of four pictures fails: so does the batch, whole, and the stream; the
+ * next start begins with slices that nothing has failed in. */
+GST_START_TEST (test_failure_in_a_batch) {
+  GstVideoInfo info;
+  GstMapInfo map;
+  guint n = 0;
+
+  fake_reset ();
+  GstHarness *h = test_rgb_harness (BACKEND, "streams=4 batch-size=4", &info);
+  fake_fail (FAKE_LAUNCH, 2, FALSE);
+  fake_hold (TRUE);
+  while (n < 4 &&
+      gst_harness_push (h, test_numbered_frame (&info, n)) == GST_FLOW_OK)
+    n++;
+  fake_hold (FALSE);
+  gst_harness_push_event (h, gst_event_new_eos ());
+  GstBuffer *tensor = gst_harness_pull (h);
+  fail_unless_equals_int (n, 4);
+  fail_if (gst_buffer_map (tensor, &map, GST_MAP_READ));
+  GstMemory *share =
+      gst_memory_share (gst_buffer_peek_memory (tensor, 0), 0, 8);
+  fail_if (gst_memory_map (share, &map, GST_MAP_READ));
+  gst_memory_unref (share);
+  g_free (test_harness_error (h));
+
+  fake_fail (FAKE_LAUNCH, 0, FALSE);
+  gst_buffer_unref (tensor);
+  gst_element_set_state (h->element, GST_STATE_READY);
+  gst_element_set_state (h->element, GST_STATE_PLAYING);
+  gst_harness_push_event (h, gst_event_new_stream_start ("again"));
+  gst_harness_set_src_caps (h, gst_video_info_to_caps (&info));
+  for (n = 0; n < 4; n++)
+    test_push_number (h, &info, n);
+  tensor = gst_harness_pull (h);
+  for (n = 0; n < 4; n++) {
+    GstBuffer *part =
+        gst_buffer_copy_region (tensor, GST_BUFFER_COPY_MEMORY, n * 576, 576);
+    fail_unless_equals_int (test_number_of (part), n);
+    gst_buffer_unref (part);
+  }
+  gst_buffer_unref (tensor);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* Only the last picture of a batch is waited for before there are others. */
+GST_START_TEST (test_last_picture_is_urgent) {
+  GstVideoInfo info;
+
+  fake_reset ();
+  GstHarness *h = test_harness (
+      BACKEND, "async-depth=0 width=640 height=640 type=uint8 batch-size=2");
+  test_video_info (&info, "RGB", 640, 640);
+  test_send_caps (h, &info);
+  for (gint n = 0; n < 2; n++) {
+    gst_harness_push (h, offered_frame (h, &info, 7));
+    test_wait_for (fake_count (FAKE_LAUNCH) == (n == 0 ? 1 : 3));
+  }
+  gst_buffer_unref (gst_harness_pull (h));
+  test_harness_end (&h);
+}
+GST_END_TEST
+
+/* A thousand frames take no more blocks than the first few. */
+GST_START_TEST (test_batches_use_their_blocks_again) {
+  GstVideoInfo info;
+  gint blocks = 0;
+
+  fake_reset ();
+  GstHarness *h =
+      test_rgb_harness (BACKEND, "batch-size=8 async-depth=1", &info);
+  for (guint n = 0; n < 1000; n++) {
+    test_push_number (h, &info, n);
+    gst_clear_buffer (&(GstBuffer *){ gst_harness_try_pull (h) });
+    if (n % 100 == 50) { /* with a batch that is not full now and then */
+      gst_harness_push_event (h, gst_event_new_gap (0, 1));
+      while (gst_harness_buffers_in_queue (h) > 0)
+        gst_buffer_unref (gst_harness_pull (h));
+    }
+    if (n == 100)
+      blocks = fake_count (FAKE_HOST_ALLOC);
+  }
+  fail_unless_equals_int (fake_count (FAKE_HOST_ALLOC), blocks);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 static gint
 count_streams (GstHarness *h)
 {
@@ -353,6 +489,11 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_urgent_frames);
   tcase_add_test (tcase, test_pageable_frames_go_deeper);
   tcase_add_test (tcase, test_streams_are_told);
+  tcase_add_test (tcase, test_slices_are_single_tensors);
+  tcase_add_test (tcase, test_map_waits_for_all_slices);
+  tcase_add_test (tcase, test_failure_in_a_batch);
+  tcase_add_test (tcase, test_last_picture_is_urgent);
+  tcase_add_test (tcase, test_batches_use_their_blocks_again);
 }
 
 int

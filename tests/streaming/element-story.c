@@ -147,7 +147,7 @@ expect_negotiation (Story *story)
       "64x48 frame|32x24 at 0,4 |32x32 tensor|method bicubic|antialias on");
   at = expect_line (story, at, "negotiated tensors of 32x32, 3 channels, nchw",
       "float32|framerate 30/1|picture of 40x30 at 4,6|streams: 2|"
-      "frames held back: 2|video: video/x-raw|NV12");
+      "tensors held back: 2|video: video/x-raw|NV12");
   expect_line (story, at, "tensors come from a pool", "12288 bytes");
   expect_line (story, at, "upstream was offered a pool", "4608 bytes");
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * A buffer that is being filled: a block with a slice for each picture. A tensor
+ * of one picture is a batch of one. For elements of any base class: pictures may
+ * come one after the other from one pad, or one from each pad.
+ */
+#ifndef GST_PP_BATCH_H
+#define GST_PP_BATCH_H
+
+#include <gst/gst.h>
+
+#include "frame.h"
+#include "meta.h"
+
+G_BEGIN_DECLS
+
+/* The streaming thread's. All zero: none is open. */
+typedef struct {
+  GstBuffer *buffer; /* owned; NULL: none is open */
+  guint size;        /* slices */
+  guint n_pictures;  /* in it so far */
+  guint64 filled;    /* bit i: slice i has a picture */
+  pp_plan
+      *plan; /* of a picture, while some are missing: it says what padding is */
+} GstPpBatch;
+
+/* Opens a batch of size pictures, of slice_size bytes each; none may be open. Takes
+ * buffer, which is from a tensor pool, and has the times, flags and metas that it
+ * will leave with. FALSE and *reason (free it) if its memory is not such a block,
+ * or somebody else holds it. */
+gboolean gst_pp_batch_open (GstPpBatch *batch, GstBuffer *buffer, guint size,
+    gsize slice_size, gchar **reason);
+
+/* Adds a picture: writes its meta, and queues the job that fills the slice
+ * picture->index, which has none yet. Indices ascend. attach: the buffer keeps the
+ * frame's. Otherwise as gst_pp_frame_submit; on FALSE nothing was added. */
+gboolean gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *picture,
+    gboolean attach, GstPpFrame *frame, pp_device *device, pp_plan *plan,
+    GstPpFrameDone done, gpointer owner, pp_error *error);
+
+/* For pictures that come one after the other: the buffer's times and flags become
+ * those of its frames until now and of next, which comes behind them. */
+void gst_pp_batch_extend (GstPpBatch *batch, GstBuffer *next);
+
+gboolean gst_pp_batch_is_full (const GstPpBatch *batch);
+/* The buffer (transfer full), which may leave at once; none is open afterwards.
+ * Slices without a picture become padding. NULL: no batch is open, or it has no
+ * picture; it is discarded then. */
+GstBuffer *gst_pp_batch_close (GstPpBatch *batch);
+/* Discards the buffer. */
+void gst_pp_batch_clear (GstPpBatch *batch);
+
+G_END_DECLS
+
+#endif
