@@ -248,6 +248,11 @@ store_row (struct work *work, void *tensor, int y)
   }
   if (numbers->pixel_stride == 1)
     return;
+  if (numbers->fourth) {
+    pp_interleave_four ((uint8_t *) tensor + start, packed[0], packed[1],
+        packed[2], PP_GAP_BYTE, work->columns);
+    return;
+  }
   if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
     pp_interleave ((uint8_t *) tensor + start * (int64_t) size, packed[0],
         packed[1], packed[2], size, work->columns);

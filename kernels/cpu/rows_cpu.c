@@ -377,3 +377,15 @@ pp_interleave (
   else
     interleave_uint32_t (to, a, b, c, n);
 }
+
+PP_CLONES void
+pp_interleave_four (uint8_t *restrict to, const uint8_t *restrict a,
+    const uint8_t *restrict b, const uint8_t *restrict c, uint8_t fourth, int n)
+{
+  for (int x = 0; x < n; x++) {
+    to[4 * x] = a[x];
+    to[4 * x + 1] = b[x];
+    to[4 * x + 2] = c[x];
+    to[4 * x + 3] = fourth;
+  }
+}

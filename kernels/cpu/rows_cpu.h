@@ -81,5 +81,8 @@ void pp_scatter (void *to, const void *from, size_t size, size_t stride, int n);
 /* to = a[0], b[0], c[0], a[1], ... with elements of size bytes: 1, 2 or 4. */
 void pp_interleave (
     void *to, const void *a, const void *b, const void *c, size_t size, int n);
+/* to = a[0], b[0], c[0], fourth, a[1], ... */
+void pp_interleave_four (uint8_t *to, const uint8_t *a, const uint8_t *b,
+    const uint8_t *c, uint8_t fourth, int n);
 
 #endif

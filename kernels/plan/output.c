@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/engine/backend.h"
 #include "kernels/table.h"
@@ -90,6 +91,17 @@ set_limits (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
+/* An element is a byte. */
+static void
+set_surface (pp_numbers *numbers, const pp_surface *surface)
+{
+  numbers->pixel_stride = surface->pixel_stride;
+  numbers->row_stride = (int64_t) surface->row_stride;
+  numbers->fourth = surface->pixel_stride == 4;
+  for (int c = 0; c < numbers->n_channels; c++)
+    numbers->channel[c] = (int64_t) surface->offset[c];
+}
+
 static void
 set_strides (pp_numbers *numbers, const pp_spec *spec)
 {
@@ -106,6 +118,10 @@ set_strides (pp_numbers *numbers, const pp_spec *spec)
 
   numbers->width = spec->width;
   numbers->height = spec->height;
+  if (spec->surface.size > 0) {
+    set_surface (numbers, &spec->surface);
+    return;
+  }
   numbers->pixel_stride = layouts[spec->layout].pixel;
   numbers->row_stride = layouts[spec->layout].row;
   for (int c = 0; c < n; c++)
@@ -158,6 +174,8 @@ pp_plan_fill_padding (const pp_plan *plan, void *tensor)
   const int left = n->content_x, right = left + n->content_width;
   const int top = n->content_y, bottom = top + n->content_height;
 
+  if (plan->gaps)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->height; y++) {
       const bool beside = y >= top && y < bottom;
@@ -176,6 +194,8 @@ pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding)
 
   if (*padding == record)
     return;
+  if (plan->gaps)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->height; y++)
       fill_span (n, tensor, c, y, 0, n->width);
