@@ -24,9 +24,10 @@ enum {
 /* GObject */
 
 void
-gst_pp_converter_install_properties (GObjectClass *klass)
+gst_pp_converter_install_properties (
+    GObjectClass *klass, const gchar *const *without)
 {
-  gst_pp_settings_install (klass);
+  gst_pp_settings_install (klass, without);
   /**
    * GstCudaPreproc:stats:
    *
@@ -119,8 +120,8 @@ gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error)
 
 /* the device: opened in READY */
 
-void
-gst_pp_converter_close (GstPpConverter *self)
+static void
+close_device (GstPpConverter *self)
 {
   gst_clear_object (&self->allocator);
   pp_device_close (&self->device);
@@ -166,8 +167,9 @@ is_device_good (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
       pp_device_error (self->device, NULL) == PP_OK;
 }
 
-gboolean
-gst_pp_converter_open (GstPpConverter *self, gboolean run)
+/* run: the element is about to run. */
+static gboolean
+open (GstPpConverter *self, gboolean run)
 {
   gchar *reason = NULL;
 
@@ -185,17 +187,37 @@ gst_pp_converter_open (GstPpConverter *self, gboolean run)
     GST_DEBUG_OBJECT (self->element,
         "opening a device again: %s failed, or its properties have changed",
         pp_device_name (self->device));
-  gst_pp_converter_close (self);
+  close_device (self);
   if (open_device (self, &constraints))
     return TRUE;
   gst_pp_live_settings_stop (&self->settings);
   return FALSE;
 }
 
-void
-gst_pp_converter_stop_running (GstPpConverter *self)
+gboolean
+gst_pp_converter_before_state (GstPpConverter *self, GstStateChange transition)
 {
-  gst_pp_live_settings_stop (&self->settings);
+  if (transition == GST_STATE_CHANGE_NULL_TO_READY)
+    return open (self, FALSE);
+  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED)
+    return open (self, TRUE);
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING)
+    gst_pp_monitor_restart (self->monitor);
+  return TRUE;
+}
+
+void
+gst_pp_converter_after_state (GstPpConverter *self, GstStateChange transition,
+    GstStateChangeReturn result)
+{
+  const gboolean failed = result == GST_STATE_CHANGE_FAILURE;
+
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
+      (transition == GST_STATE_CHANGE_READY_TO_PAUSED && failed))
+    gst_pp_live_settings_stop (&self->settings);
+  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
+      (transition == GST_STATE_CHANGE_NULL_TO_READY && failed))
+    close_device (self);
 }
 
 /* runs */
@@ -279,11 +301,14 @@ gst_pp_converter_tensor_constraints (GstPpConverter *self)
 }
 
 GstCaps *
-gst_pp_converter_fixate (GstPpConverter *self, GstCaps *tensors, GstCaps *video)
+gst_pp_converter_fixate (
+    GstPpConverter *self, GstCaps *tensors, GstCaps *video, gint batch)
 {
-  const GstPpTensorConstraints constraints =
+  GstPpTensorConstraints constraints =
       gst_pp_converter_tensor_constraints (self);
   gchar *reason = NULL;
+
+  constraints.usual_batch = batch;
   GstCaps *fixed =
       gst_pp_tensor_caps_fixate (tensors, &constraints, video, &reason);
 
@@ -326,6 +351,7 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&negotiated->settings);
+  negotiated->swapped = constraints.swapped;
   if (!gst_pp_tensor_from_caps (
           tensor, &constraints, &negotiated->tensor, &reason)) {
     post_caps_reason (self, "The tensors' caps have", reason);
@@ -363,6 +389,71 @@ gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   self->warned = self->warned ||
       gst_pp_settings_warn (
           self->element, &negotiated->settings, &negotiated->tensor);
+  return TRUE;
+}
+
+/* how frames are turned */
+
+/* Whether frames are turned as tags say. */
+static gboolean
+set_orientation (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  const pp_direction direction = negotiated->orientation.direction;
+  const gboolean automatic =
+      gst_pp_live_settings_tag (&self->settings, direction);
+
+  if (negotiated->settings.tagged_direction == direction)
+    return automatic;
+  negotiated->settings.tagged_direction = direction;
+  gst_pp_negotiated_forget_plans (negotiated);
+  GST_DEBUG_OBJECT (self->element, "the stream's orientation is %s%s",
+      gst_pp_enum_nick (gst_pp_directions, (gint) direction),
+      automatic ? "" : ", which counts with video-direction=auto only");
+  return automatic;
+}
+
+void
+gst_pp_converter_start_stream (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event)
+{
+  const gchar *id;
+
+  gst_event_parse_stream_start (event, &id);
+  gst_pp_orientation_start_stream (&negotiated->orientation, id);
+  set_orientation (self, negotiated);
+}
+
+GstEvent *
+gst_pp_converter_take_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event)
+{
+  GstTagList *tags;
+
+  gst_event_parse_tag (event, &tags);
+  const gboolean found =
+      gst_pp_orientation_take_tags (&negotiated->orientation, tags);
+  const gboolean automatic = set_orientation (self, negotiated);
+
+  return found && automatic ? gst_pp_orientation_upright_event (event) : event;
+}
+
+void
+gst_pp_converter_forget_tags (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  gst_pp_orientation_clear (&negotiated->orientation);
+  set_orientation (self, negotiated);
+}
+
+gboolean
+gst_pp_converter_turns (GstPpConverter *self, GstPpNegotiated *negotiated)
+{
+  const GstPpSettings *settings = &negotiated->settings;
+  const gboolean open = settings->width == 0 || settings->height == 0;
+  const gboolean swapped = gst_pp_live_settings_swap_axes (&self->settings);
+
+  if (!open || swapped == negotiated->swapped)
+    return FALSE;
+  negotiated->swapped = swapped;
   return TRUE;
 }
 

@@ -43,9 +43,11 @@ typedef struct {
   gboolean warned; /* of settings that lose something, since the start */
 } GstPpConverter;
 
-/* GObject: in class_init, init, finalize and the methods of these names.
+/* GObject: in class_init, init, finalize and the methods of these names. without:
+ * names of properties that the element does not have, NULL at the end.
  * allocation_failed is called with element, see gst_pp_allocator_new. */
-void gst_pp_converter_install_properties (GObjectClass *klass);
+void gst_pp_converter_install_properties (
+    GObjectClass *klass, const gchar *const *without);
 void gst_pp_converter_init (GstPpConverter *self, GstElement *element,
     GstPpAllocatorFailed allocation_failed);
 void gst_pp_converter_clear (GstPpConverter *self);
@@ -62,14 +64,15 @@ void gst_pp_converter_post_reason (
     GstPpConverter *self, GstPpFault fault, gchar *reason);
 void gst_pp_converter_post_error (GstPpConverter *self, const pp_error *error);
 
-/* Before the pads open, in NULL->READY and, with run, READY->PAUSED: judges the
- * settings, and opens the device unless the one that is there will do. Data may
- * come before start. FALSE after posting why. */
-gboolean gst_pp_converter_open (GstPpConverter *self, gboolean run);
-/* After PAUSED->READY, and READY->PAUSED where it failed: settings are stored and
- * not judged again. */
-void gst_pp_converter_stop_running (GstPpConverter *self);
-void gst_pp_converter_close (GstPpConverter *self);
+/* Before and after the base class' change of state. before: from NULL to READY and
+ * from READY to PAUSED it judges the settings, and opens the device unless the one
+ * that is there will do, since data may come before start. FALSE after posting why:
+ * the change has failed then, without after. after: settings are stored and not
+ * judged again in READY, and the device is closed in NULL. */
+gboolean gst_pp_converter_before_state (
+    GstPpConverter *self, GstStateChange transition);
+void gst_pp_converter_after_state (GstPpConverter *self,
+    GstStateChange transition, GstStateChangeReturn result);
 /* Begins and ends a run of frames. start is FALSE after posting why. */
 gboolean gst_pp_converter_start (GstPpConverter *self);
 void gst_pp_converter_stop (GstPpConverter *self);
@@ -77,16 +80,33 @@ void gst_pp_converter_stop (GstPpConverter *self);
 /* What properties ask of tensors. Any thread. */
 GstPpTensorConstraints gst_pp_converter_tensor_constraints (
     GstPpConverter *self);
-/* Fixates tensor caps for frames with the caps video. Empty caps after posting
+/* Fixates tensor caps for frames with the caps video; batch is the number of
+ * pictures where neither properties nor tensors say it. Empty caps after posting
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (
-    GstPpConverter *self, GstCaps *tensors, GstCaps *video);
+    GstPpConverter *self, GstCaps *tensors, GstCaps *video, gint batch);
 /* In the following functions negotiated belongs to the pad that frames come on. */
 
 /* Negotiates: all that frames will need is there afterwards. FALSE after posting
  * why not. */
 gboolean gst_pp_converter_set_caps (GstPpConverter *self,
     GstPpNegotiated *negotiated, const GstCaps *video, const GstCaps *tensor);
+
+/* STREAM_START and TAG events: what tags say of the stream's orientation counts
+ * from the next frame on. The second returns the event that goes on (transfer
+ * full, both). */
+void gst_pp_converter_start_stream (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+GstEvent *gst_pp_converter_take_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstEvent *event);
+/* At the end of a run. */
+void gst_pp_converter_forget_tags (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
+/* Whether properties leave the size of tensors open, so that it may be the
+ * frame's, and the next frame is turned otherwise: caps must be negotiated anew.
+ * TRUE once for each such turn. */
+gboolean gst_pp_converter_turns (
+    GstPpConverter *self, GstPpNegotiated *negotiated);
 
 /* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
  * Changed settings count from here on. NULL after posting why. */

@@ -20,6 +20,8 @@
 
 #include "cudapreproc.h"
 
+#include <gst/video/video.h>
+
 #include "buffers/allocation.h"
 #include "buffers/batch.h"
 #include "buffers/depth.h"
@@ -61,7 +63,10 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_OUTPUT_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
-G_DEFINE_TYPE (GstCudaPreproc, gst_cuda_preproc, GST_TYPE_BASE_TRANSFORM)
+/* The interface is its property, which is one of the settings. */
+G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
+    GST_TYPE_BASE_TRANSFORM,
+    G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
 /* Upstream wanted memory for a frame. It may hold locks, need not report the
  * failure itself, and may be shutting down. */
@@ -105,7 +110,8 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  GstCaps *fixed = gst_pp_converter_fixate (&self->converter, othercaps, caps);
+  GstCaps *fixed =
+      gst_pp_converter_fixate (&self->converter, othercaps, caps, 1);
   gst_caps_unref (othercaps);
   return fixed;
 }
@@ -385,6 +391,8 @@ gst_cuda_preproc_submit_input_buffer (
   GstPpOutputQueue *outputs = &self->outputs;
 
   gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
+  if (gst_pp_converter_turns (&self->converter, &self->negotiated))
+    gst_base_transform_reconfigure_src (trans);
   if (GST_BUFFER_FLAG_IS_SET (input, GST_BUFFER_FLAG_DISCONT))
     close_and_drain (self, "a frame with DISCONT");
   else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
@@ -516,6 +524,11 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
       self->outputs.flow = GST_FLOW_OK;
   }
 
+  if (type == GST_EVENT_STREAM_START)
+    gst_pp_converter_start_stream (&self->converter, &self->negotiated, event);
+  else if (type == GST_EVENT_TAG)
+    event =
+        gst_pp_converter_take_tags (&self->converter, &self->negotiated, event);
   if (type == GST_EVENT_CAPS)
     return handle_caps (self, event);
   if (type == GST_EVENT_EOS &&
@@ -604,6 +617,7 @@ gst_cuda_preproc_stop (GstBaseTransform *trans)
   discard_tensors (self);
   take_pool (self, NULL);
   gst_pp_negotiated_forget_plans (&self->negotiated);
+  gst_pp_converter_forget_tags (&self->converter, &self->negotiated);
   gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
@@ -613,27 +627,13 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  /* The device is there before the pads open: data may come before start. */
-  if (transition == GST_STATE_CHANGE_NULL_TO_READY ||
-      transition == GST_STATE_CHANGE_READY_TO_PAUSED) {
-    if (!gst_pp_converter_open (
-            &self->converter, transition == GST_STATE_CHANGE_READY_TO_PAUSED))
-      return GST_STATE_CHANGE_FAILURE;
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_PLAYING) {
-    gst_pp_monitor_restart (self->converter.monitor);
-  } else if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
+  if (!gst_pp_converter_before_state (&self->converter, transition))
+    return GST_STATE_CHANGE_FAILURE;
+  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (self, TRUE);
-  }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY ||
-      (transition == GST_STATE_CHANGE_READY_TO_PAUSED &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_stop_running (&self->converter);
-  if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
-      (transition == GST_STATE_CHANGE_NULL_TO_READY &&
-          result == GST_STATE_CHANGE_FAILURE))
-    gst_pp_converter_close (&self->converter);
+  gst_pp_converter_after_state (&self->converter, transition, result);
   return result;
 }
 
@@ -697,6 +697,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  static const gchar *const none[] = { NULL };
 
   gst_pp_debug_init ();
   gst_pp_meta_register ();
@@ -706,7 +707,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
   object_class->dispatch_properties_changed =
       gst_cuda_preproc_dispatch_properties_changed;
   object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_converter_install_properties (object_class);
+  gst_pp_converter_install_properties (object_class, none);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -119,6 +119,24 @@ typedef enum pp_align {
   PP_N_ALIGNS
 } pp_align;
 
+/* How the frame is turned before all else; the values of GStreamer's
+ * GstVideoOrientationMethod, in its order. What follows, such as fit and the
+ * pixel aspect ratio, is of the turned picture. */
+typedef enum pp_direction {
+  PP_DIRECTION_IDENTITY,
+  PP_DIRECTION_90R, /* clockwise */
+  PP_DIRECTION_180,
+  PP_DIRECTION_90L,   /* counter-clockwise */
+  PP_DIRECTION_HORIZ, /* left and right are swapped */
+  PP_DIRECTION_VERT,  /* top and bottom */
+  PP_DIRECTION_UL_LR, /* across the diagonal from the upper left corner */
+  PP_DIRECTION_UR_LL, /* across the one from the upper right corner */
+  PP_N_DIRECTIONS
+} pp_direction;
+
+/* Whether the turned picture is as wide as the frame is high. */
+bool pp_direction_swaps_axes (pp_direction direction);
+
 typedef enum pp_method {
   PP_METHOD_NEAREST,
   PP_METHOD_BILINEAR,
@@ -180,6 +198,7 @@ typedef struct pp_spec {
   pp_layout layout;
   pp_type type;
   pp_channels channels;
+  pp_direction direction;
   pp_fit fit;
   pp_align pad_align; /* letterbox: where the picture is */
   bool ignore_pixel_aspect_ratio;
@@ -202,8 +221,8 @@ typedef struct pp_spec {
       surface; /* only with PP_TYPE_UINT8; the layout says nothing then */
 } pp_spec;
 
-/* Fills *spec with the defaults: nchw, float32, rgb, stretch, bilinear, no
- * antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
+/* Fills *spec with the defaults: nchw, float32, rgb, not turned, stretch,
+ * bilinear, no antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
  * padding of 114, quant_scale and quant_zero_point 0, no surface. width and height
  * are 0: set them. */
 void pp_spec_init (pp_spec *spec);
@@ -220,8 +239,8 @@ int pp_channels_count (pp_channels channels);
  * without any device. Any thread. */
 typedef struct pp_plan pp_plan;
 
-/* Where the picture is in the tensor. source, in the frame, was resized to
- * target, in the tensor. Where the picture was cropped, target is larger than
+/* Where the picture is in the tensor. source, in the stored frame, was turned
+ * and resized to target, in the tensor. Where the picture was cropped, target is larger than
  * the tensor and starts at negative coordinates. matrix maps a point (x, y) of
  * the tensor to the frame: (m0 x + m1 y + m2, m3 x + m4 y + m5). */
 typedef struct pp_geometry {
@@ -229,7 +248,8 @@ typedef struct pp_geometry {
   double matrix[6];
 } pp_geometry;
 
-/* source: the part of the frame that is the picture; NULL for the whole frame.
+/* source: the part of the stored frame that is the picture; NULL for the whole
+ * frame.
  * Returns one reference, or NULL with PP_BAD_ARGUMENT or PP_NO_MEMORY. The text
  * of PP_BAD_ARGUMENT names the field of spec or format and its value. */
 pp_plan *pp_plan_new (const pp_spec *spec, const pp_format *format,

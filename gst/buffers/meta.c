@@ -87,7 +87,8 @@ typedef struct {
   gboolean filled;     /* one has the values */
 } Search;
 
-/* 0 where something else of the process has taken the name. */
+/* NULL and 0 where something else of the process has taken the name. */
+static const GstMetaInfo *own_info;
 static GType api;
 
 /* Field names as structures have them, and whether one is the ith: looked at for
@@ -103,7 +104,7 @@ static GQuark quarks[N_FIELDS];
 #define is_field(name, i) ((name) == quarks[i])
 #endif
 
-void
+const GstMetaInfo *
 gst_pp_meta_register (void)
 {
   /* No tags: nothing that downstream does to a buffer makes it untrue. */
@@ -116,14 +117,17 @@ gst_pp_meta_register (void)
     if (info == NULL)
       info = gst_meta_register_custom (
           GST_CUDA_PREPROC_META_NAME, tags, NULL, NULL, NULL);
-    if (info != NULL && gst_meta_info_is_custom (info))
+    if (info != NULL && gst_meta_info_is_custom (info)) {
+      own_info = info;
       api = info->api;
+    }
 #if !GST_CHECK_VERSION(1, 26, 0)
     for (guint i = 0; i < N_FIELDS; i++)
       quarks[i] = g_quark_from_static_string (fields[i].name);
 #endif
     g_once_init_leave (&registered, 1);
   }
+  return own_info;
 }
 
 gboolean

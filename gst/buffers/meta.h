@@ -22,9 +22,9 @@ typedef struct {
   const gchar *pad; /* that its frame came from; NULL: there is only one */
 } GstPpPicture;
 
-/* Registers the meta, or finds it registered. Every element's class_init calls
- * it. Any thread, any number of times. */
-void gst_pp_meta_register (void);
+/* Registers the meta, or finds it registered. The plugin and every element's
+ * class_init call it. Any thread, any number of times. NULL: as below. */
+const GstMetaInfo *gst_pp_meta_register (void);
 /* FALSE: another plugin has taken the name for a meta that is no GstCustomMeta.
  * Tensors go without it then. */
 gboolean gst_pp_meta_is_registered (void);

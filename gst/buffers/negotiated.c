@@ -13,6 +13,7 @@ gst_pp_negotiated_init (GstPpNegotiated *negotiated, GstElement *element)
   memset (negotiated, 0, sizeof *negotiated);
   negotiated->element = element;
   gst_pp_settings_init (&negotiated->settings);
+  gst_pp_orientation_clear (&negotiated->orientation);
   gst_video_info_init (&negotiated->info);
 }
 
@@ -28,6 +29,7 @@ gst_pp_negotiated_clear (GstPpNegotiated *negotiated)
 {
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_settings_clear (&negotiated->settings);
+  gst_pp_orientation_clear (&negotiated->orientation);
   g_free (negotiated->warned_crop);
 }
 
@@ -61,10 +63,12 @@ log_plan (const GstPpNegotiated *negotiated, const pp_plan *plan, gint width,
   const pp_rect source = geometry.source, target = geometry.target;
   GST_DEBUG_OBJECT (negotiated->element,
       "made a plan: the picture of %dx%d at %d,%d of the %dx%d frame is resized to %dx%d at "
-      "%d,%d of the %dx%d tensor; method %s, antialias %s",
+      "%d,%d of the %dx%d tensor; direction %s; method %s, antialias %s",
       source.width, source.height, source.x, source.y, width, height,
       target.width, target.height, target.x, target.y, negotiated->tensor.width,
       negotiated->tensor.height,
+      gst_pp_enum_nick (
+          gst_pp_directions, (gint) gst_pp_settings_direction (settings)),
       gst_pp_enum_nick (gst_pp_methods, settings->method),
       settings->antialias ? "on" : "off");
 }

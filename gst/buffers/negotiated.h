@@ -9,6 +9,7 @@
 #include <gst/video/video.h>
 
 #include "gst/report/error.h"
+#include "gst/settings/orientation.h"
 #include "gst/settings/settings.h"
 #include "gst/caps/tensorcaps.h"
 
@@ -26,6 +27,8 @@ typedef struct {
   guint settings_serial; /* which change of the live settings that is */
   GstVideoInfo info;
   GstPpTensor tensor;
+  GstPpOrientation orientation; /* what tags say of the stream's */
+  gboolean swapped; /* tensors that have the frame's size have it turned */
   struct {
     pp_plan *plan;
     gint width, height; /* of the stored frame */

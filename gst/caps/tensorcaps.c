@@ -4,7 +4,6 @@
 
 #include "dimensions.h"
 #include "framerate.h"
-#include "inputformat.h"
 #include "videocaps.h"
 #include "gst/settings/enums.h"
 
@@ -20,11 +19,11 @@ typedef struct {
   gboolean (*read) (const GstStructure *structure,
       const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
       const gchar **shape, gchar **reason);
-  /* Writes what read reads, and what else follows from frames with info, which is
-   * NULL where their caps cannot be read. */
+  /* Writes what read reads, and what else follows from frames with the caps
+   * video. */
   void (*write) (GstStructure *structure, const GstPpTensor *tensor,
       const gchar *shape, const GstPpTensorConstraints *constraints,
-      const GstVideoInfo *info);
+      const GstCaps *video);
 } Kind;
 
 /* other/tensors */
@@ -121,7 +120,7 @@ read_tensors (const GstStructure *structure,
 static void
 write_tensors (GstStructure *structure, const GstPpTensor *tensor,
     const gchar *shape, const GstPpTensorConstraints *constraints,
-    const GstVideoInfo *info)
+    const GstCaps *video)
 {
   g_autofree gchar *dimensions =
       shape != NULL ? g_strdup (shape) : gst_pp_dimensions_spell (tensor);
@@ -136,9 +135,9 @@ write_tensors (GstStructure *structure, const GstPpTensor *tensor,
 static void
 write_video (GstStructure *structure, const GstPpTensor *tensor,
     const gchar *shape, const GstPpTensorConstraints *constraints,
-    const GstVideoInfo *info)
+    const GstCaps *video)
 {
-  gst_pp_video_caps_write (structure, tensor, constraints, info);
+  gst_pp_video_caps_write (structure, tensor, constraints, video);
 }
 
 /* the table */
@@ -246,10 +245,12 @@ static void
 fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
     const GstStructure *video)
 {
-  gint width = 1, height = 1;
+  gint width = 0, height = 0;
 
-  gst_structure_get_int (video, "width", &width);
-  gst_structure_get_int (video, "height", &height);
+  gst_structure_get_int (
+      video, "width", constraints->swapped ? &height : &width);
+  gst_structure_get_int (
+      video, "height", constraints->swapped ? &width : &height);
   tensor->width = constraints->width > 0 ? constraints->width : width;
   tensor->height = constraints->height > 0 ? constraints->height : height;
   tensor->channels = constraints->channels >= 0
@@ -259,7 +260,8 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
                                             : PP_LAYOUT_NCHW;
   tensor->type =
       constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
-  tensor->batch = constraints->batch > 0 ? constraints->batch : 1;
+  tensor->batch = constraints->batch > 0 ? constraints->batch
+                                         : MAX (constraints->usual_batch, 1);
   tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
 }
 
@@ -311,9 +313,10 @@ choose_rate (GstStructure *chosen, const GstStructure *video,
  * that cannot be fixed, such as an empty list. */
 static GstCaps *
 fix_candidate (const GstCaps *candidates, guint i,
-    const GstPpTensorConstraints *constraints, const GstStructure *video,
-    const GstVideoInfo *info, gchar **reason)
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
+    gchar **reason)
 {
+  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
   const GstStructure *candidate = gst_caps_get_structure (candidates, i);
   const Kind *kind = find_kind (candidate);
   const gchar *shape;
@@ -323,8 +326,12 @@ fix_candidate (const GstCaps *candidates, guint i,
   if (kind == NULL ||
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
+  if (tensor.width == 0 || tensor.height == 0) {
+    *reason = g_strdup ("any size, and width and height are not set");
+    return NULL;
+  }
   GstStructure *chosen = gst_structure_copy (candidate);
-  kind->write (chosen, &tensor, shape, constraints, info);
+  kind->write (chosen, &tensor, shape, constraints, sink_caps);
   if (!choose_rate (chosen, video, &tensor, reason)) {
     gst_structure_free (chosen);
     return NULL;
@@ -343,14 +350,9 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
-  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
-  GstVideoInfo info;
-  const gboolean known = gst_pp_video_info_from_caps (&info, sink_caps);
-
   for (guint i = 0; i < gst_caps_get_size (candidates); i++) {
     g_autofree gchar *why = NULL;
-    GstCaps *caps = fix_candidate (
-        candidates, i, constraints, video, known ? &info : NULL, &why);
+    GstCaps *caps = fix_candidate (candidates, i, constraints, sink_caps, &why);
 
     if (caps != NULL) {
       g_clear_pointer (reason, g_free);

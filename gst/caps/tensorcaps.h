@@ -51,7 +51,9 @@ typedef struct {
   gint width, height;          /* 0: left open */
   gint channels, layout, type; /* -1: left open, else the engine's value */
   gint preset; /* that set channels; GST_PP_PRESET_NONE: the user set them */
-  gint batch;  /* 0: left open */
+  gboolean swapped; /* an open width is the frame's height, and so on */
+  gint batch;       /* 0: left open */
+  gint usual_batch; /* where caps leave it open, too; 0 is 1 */
   /* for video: what becomes of pixels and colours */
   gint fit; /* pp_fit */
   gboolean ignore_pixel_aspect_ratio;
@@ -75,7 +77,8 @@ GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
 
 /* Chooses the first structure of candidates that agrees with constraints and with
  * the framerate in sink_caps. What it leaves open is filled from constraints, else
- * from the video's size, else with defaults: nchw, float32, 3 channels, 1 picture.
+ * from the video's size, which is an error where sink_caps have none, else with
+ * defaults: nchw, float32, 3 channels, usual_batch pictures.
  * Returns fixed caps, or NULL and *reason (free it), which names both sides of the
  * contradiction. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,

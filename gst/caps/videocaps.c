@@ -4,6 +4,7 @@
 
 #include "dimensions.h"
 #include "gst/settings/enums.h"
+#include "inputformat.h"
 
 /* The formats, and the tensors that they are. */
 static const struct {
@@ -144,30 +145,32 @@ crop_side (gint side, gint first, gint length)
 }
 
 /* Squeezing a frame into another shape makes its pixels wider or narrower; the
- * other fits make them square, or leave them as they are. */
+ * other fits make them square, or leave them as they are. A quarter turn turns
+ * them, too. */
 static void
 find_pixel_aspect_ratio (const GstPpTensor *tensor,
     const GstPpTensorConstraints *constraints, const GstVideoInfo *info,
     gint *par_n, gint *par_d)
 {
-  const gint width = crop_side (GST_VIDEO_INFO_WIDTH (info),
-      constraints->crop.x, constraints->crop.width);
-  const gint height = crop_side (GST_VIDEO_INFO_HEIGHT (info),
-      constraints->crop.y, constraints->crop.height);
+  const gint side[2] = { crop_side (GST_VIDEO_INFO_WIDTH (info),
+                             constraints->crop.x, constraints->crop.width),
+    crop_side (GST_VIDEO_INFO_HEIGHT (info), constraints->crop.y,
+        constraints->crop.height) };
+  const gint par[2] = { GST_VIDEO_INFO_PAR_N (info),
+    GST_VIDEO_INFO_PAR_D (info) };
+  const gint x = constraints->swapped ? 1 : 0, y = 1 - x;
 
   *par_n = *par_d = 1;
-  if (constraints->fit != PP_FIT_STRETCH) {
-    if (constraints->ignore_pixel_aspect_ratio) {
-      *par_n = GST_VIDEO_INFO_PAR_N (info);
-      *par_d = GST_VIDEO_INFO_PAR_D (info);
-    }
-    return;
+  if (constraints->fit == PP_FIT_STRETCH) {
+    if (!gst_util_fraction_multiply (
+            par[x], par[y], side[x], tensor->width, par_n, par_d) ||
+        !gst_util_fraction_multiply (
+            *par_n, *par_d, tensor->height, side[y], par_n, par_d))
+      *par_n = *par_d = 1;
+  } else if (constraints->ignore_pixel_aspect_ratio) {
+    *par_n = par[x];
+    *par_d = par[y];
   }
-  if (!gst_util_fraction_multiply (GST_VIDEO_INFO_PAR_N (info),
-          GST_VIDEO_INFO_PAR_D (info), width, tensor->width, par_n, par_d) ||
-      !gst_util_fraction_multiply (
-          *par_n, *par_d, tensor->height, height, par_n, par_d))
-    *par_n = *par_d = 1;
 }
 
 /* Full range; R'G'B', or gray as it is made of them. */
@@ -202,23 +205,25 @@ write_colorimetry (GstStructure *structure, const gchar *text)
 
 void
 gst_pp_video_caps_write (GstStructure *structure, const GstPpTensor *tensor,
-    const GstPpTensorConstraints *constraints, const GstVideoInfo *info)
+    const GstPpTensorConstraints *constraints, const GstCaps *video)
 {
+  GstVideoInfo info;
   gint par_n, par_d;
 
   gst_structure_set (structure, "format", G_TYPE_STRING,
       gst_video_format_to_string (tensor->format), "width", G_TYPE_INT,
       tensor->width, "height", G_TYPE_INT, tensor->height, NULL);
-  if (info == NULL)
+  if (!gst_pp_video_info_from_caps (&info, video))
     return;
-  find_pixel_aspect_ratio (tensor, constraints, info, &par_n, &par_d);
+  find_pixel_aspect_ratio (tensor, constraints, &info, &par_n, &par_d);
   if (gst_structure_has_field (structure, "pixel-aspect-ratio"))
     gst_structure_fixate_field_nearest_fraction (
         structure, "pixel-aspect-ratio", par_n, par_d);
   else
     gst_structure_set (
         structure, "pixel-aspect-ratio", GST_TYPE_FRACTION, par_n, par_d, NULL);
-  g_autofree gchar *colorimetry = spell_colorimetry (tensor, constraints, info);
+  g_autofree gchar *colorimetry =
+      spell_colorimetry (tensor, constraints, &info);
   if (colorimetry != NULL)
     write_colorimetry (structure, colorimetry);
 }

@@ -20,10 +20,10 @@ gboolean gst_pp_video_caps_read (const GstStructure *structure,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     const gchar **format, gchar **reason);
 /* Writes the same, and of what structure leaves open, the pixel aspect ratio and
- * the colorimetry of pictures made of frames with info; NULL: both are unknown. */
+ * the colorimetry of pictures made of frames with the caps video. */
 void gst_pp_video_caps_write (GstStructure *structure,
     const GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
-    const GstVideoInfo *info);
+    const GstCaps *video);
 
 /* Where the bytes of such a tensor are, as GstVideoInfo has it. */
 pp_surface gst_pp_video_surface (const GstPpTensor *tensor);

@@ -26,8 +26,8 @@ G_BEGIN_DECLS
  * meaning are stable; later versions may add some.
  *
  *   width, height          gint     of the tensor, pixels
- *   src-x, src-y,          gint     the picture's rectangle in the frame
- *   src-width, src-height
+ *   src-x, src-y,          gint     the picture's rectangle in the frame, as it
+ *   src-width, src-height           is stored
  *   dst-x, dst-y,          gint     the same rectangle in the tensor; larger than
  *   dst-width, dst-height           the tensor where the picture was cropped
  *   m0 ... m5              gdouble  the tensor's point (x, y) is the frame's
@@ -50,7 +50,8 @@ G_BEGIN_DECLS
  * GstCudaPreprocPicture:
  * @width: width of the tensor in pixels
  * @height: height of the tensor in pixels
- * @src: x, y, width and height of the picture in the frame, pixels
+ * @src: x, y, width and height of the picture in the frame, before it was
+ *   turned, pixels
  * @dst: x, y, width and height of the same picture in the tensor, pixels;
  *   larger than the tensor where the picture was cropped
  * @matrix: maps the tensor's (x, y) to the frame's

@@ -247,7 +247,8 @@ class Picture:
     pad: the pad that its frame came from where there are several, else ""
     region: None where it is the whole frame
     size: width and height of the tensor in pixels
-    src: x, y, width and height of the picture in the frame, pixels
+    src: x, y, width and height of the picture in the frame, before it was
+        turned, pixels
     dst: the same of the picture in the tensor; larger where it was cropped
     matrix: m0...m5: the tensor's (x, y) is the frame's
         (m0 x + m1 y + m2, m3 x + m4 y + m5)

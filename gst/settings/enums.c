@@ -2,7 +2,7 @@
 
 #include "enums.h"
 
-#include "kernels/preproc.h"
+#include <gst/video/video.h>
 
 /* A table has the engine's values, then the end; and perhaps auto before them. */
 #define ASSERT_ROWS(table, others, count)                                      \
@@ -42,6 +42,39 @@ const GEnumValue gst_pp_channels[] = {
   { 0, NULL, NULL },
 };
 ASSERT_ROWS (gst_pp_channels, 1, PP_N_CHANNEL_ORDERS);
+
+const GEnumValue gst_pp_directions[] = {
+  { PP_DIRECTION_IDENTITY, "As it is stored", "identity" },
+  { PP_DIRECTION_90R, "Rotated clockwise by 90 degrees", "90r" },
+  { PP_DIRECTION_180, "Rotated by 180 degrees", "180" },
+  { PP_DIRECTION_90L, "Rotated counter-clockwise by 90 degrees", "90l" },
+  { PP_DIRECTION_HORIZ, "Left and right swapped", "horiz" },
+  { PP_DIRECTION_VERT, "Top and bottom swapped", "vert" },
+  { PP_DIRECTION_UL_LR, "Across the upper left diagonal", "ul-lr" },
+  { PP_DIRECTION_UR_LL, "Across the upper right diagonal", "ur-ll" },
+  { GST_PP_DIRECTION_AUTO, "As the image-orientation tag says", "auto" },
+  { 0, NULL, NULL },
+};
+ASSERT_ROWS (gst_pp_directions, 1, PP_N_DIRECTIONS);
+
+#define ASSERT_METHOD(name)                                                    \
+  G_STATIC_ASSERT ((gint) PP_DIRECTION_##name == GST_VIDEO_ORIENTATION_##name)
+ASSERT_METHOD (IDENTITY);
+ASSERT_METHOD (90R);
+ASSERT_METHOD (180);
+ASSERT_METHOD (90L);
+ASSERT_METHOD (HORIZ);
+ASSERT_METHOD (VERT);
+ASSERT_METHOD (UL_LR);
+ASSERT_METHOD (UR_LL);
+G_STATIC_ASSERT ((gint) GST_PP_DIRECTION_AUTO == GST_VIDEO_ORIENTATION_AUTO);
+
+pp_direction
+gst_pp_direction_from_method (gint method)
+{
+  return method >= 0 && method < PP_N_DIRECTIONS ? (pp_direction) method
+                                                 : PP_DIRECTION_IDENTITY;
+}
 
 const GEnumValue gst_pp_fits[] = {
   { PP_FIT_STRETCH, "Fill the tensor, ignoring the aspect ratio", "stretch" },

@@ -8,6 +8,8 @@
 
 #include <glib-object.h>
 
+#include "kernels/preproc.h"
+
 G_BEGIN_DECLS
 
 /* The value "auto", where an enumeration has it: caps or the hardware decide. */
@@ -19,10 +21,20 @@ extern const GEnumValue gst_pp_backends[];
 extern const GEnumValue gst_pp_layouts[];
 extern const GEnumValue gst_pp_types[];
 extern const GEnumValue gst_pp_channels[];
+/* GstVideoOrientationMethod's own, as far as the element can turn frames. Beyond
+ * pp_direction's values there is GST_PP_DIRECTION_AUTO: as tags say. */
+extern const GEnumValue gst_pp_directions[];
 extern const GEnumValue gst_pp_fits[];
 extern const GEnumValue gst_pp_aligns[];
 extern const GEnumValue gst_pp_methods[];
 extern const GEnumValue gst_pp_denoises[];
+
+/* GST_VIDEO_ORIENTATION_AUTO, without the header that declares it. */
+#define GST_PP_DIRECTION_AUTO PP_N_DIRECTIONS
+
+/* A GstVideoOrientationMethod, for one that turns nothing PP_DIRECTION_IDENTITY.
+ */
+pp_direction gst_pp_direction_from_method (gint method);
 
 /* The nick of a value; NULL: the table does not have it. */
 const gchar *gst_pp_enum_nick (const GEnumValue *values, gint value);

@@ -4,6 +4,8 @@
  * copied and compared.
  */
 
+#include <gst/video/video.h>
+
 #include "enums.h"
 #include "presets.h"
 #include "properties.h"
@@ -42,12 +44,16 @@ equal_int (gconstpointer a, gconstpointer b)
   return *(const gint *) a == *(const gint *) b;
 }
 
+/* The plugin's elements share the enumerations. */
 static GParamSpec *
 make_enum (const GstPpProperty *property, GParamFlags flags)
 {
+  GType type = g_type_from_name (property->type_name);
+
+  if (type == 0)
+    type = g_enum_register_static (property->type_name, values_of (property));
   return g_param_spec_enum (property->name, property->name, property->blurb,
-      g_enum_register_static (property->type_name, values_of (property)),
-      (gint) property->standard, flags);
+      type, (gint) property->standard, flags);
 }
 
 static void
@@ -70,6 +76,17 @@ parse_enum (const GstPpProperty *property, gpointer field, const gchar *text)
 
 const GstPpKind gst_pp_kind_enum = { make_enum, reset_int, clear_nothing,
   set_enum, get_enum, parse_enum, copy_int, equal_int, NULL };
+
+/* The property of GstVideoDirection: of GStreamer's type. */
+static GParamSpec *
+make_direction (const GstPpProperty *property, GParamFlags flags)
+{
+  return g_param_spec_enum (property->name, property->name, property->blurb,
+      GST_TYPE_VIDEO_ORIENTATION_METHOD, (gint) property->standard, flags);
+}
+
+const GstPpKind gst_pp_kind_direction = { make_direction, reset_int,
+  clear_nothing, set_enum, get_enum, parse_enum, copy_int, equal_int, NULL };
 
 static GParamSpec *
 make_int (const GstPpProperty *property, GParamFlags flags)

@@ -134,6 +134,7 @@ judge_change (const Change *change, gchar **reason)
     return TRUE;
   gst_pp_settings_init (&resolved);
   gst_pp_settings_resolve (&resolved, &change->settings);
+  resolved.tagged_direction = change->stream.tagged;
   const gboolean good = can_convert (&resolved, &change->stream, reason);
   gst_pp_settings_clear (&resolved);
   return good;
@@ -196,6 +197,29 @@ gst_pp_live_settings_stop (GstPpLiveSettings *self)
   GST_OBJECT_UNLOCK (self->element);
 }
 
+gboolean
+gst_pp_live_settings_tag (GstPpLiveSettings *self, pp_direction direction)
+{
+  GST_OBJECT_LOCK (self->element);
+  self->stream.tagged = direction;
+  const gboolean automatic =
+      self->settings.video_direction == GST_PP_DIRECTION_AUTO;
+  GST_OBJECT_UNLOCK (self->element);
+  return automatic;
+}
+
+gboolean
+gst_pp_live_settings_swap_axes (GstPpLiveSettings *self)
+{
+  GST_OBJECT_LOCK (self->element);
+  const pp_direction direction =
+      self->settings.video_direction == GST_PP_DIRECTION_AUTO
+      ? self->stream.tagged
+      : gst_pp_direction_from_method (self->settings.video_direction);
+  GST_OBJECT_UNLOCK (self->element);
+  return pp_direction_swaps_axes (direction);
+}
+
 void
 gst_pp_live_settings_resolve (
     GstPpLiveSettings *self, GstPpSettings *to, guint *serial)
@@ -252,6 +276,9 @@ gst_pp_live_settings_tensor_constraints (GstPpLiveSettings *self)
 
   gst_pp_settings_init (&settings);
   gst_pp_live_settings_resolve (self, &settings, &serial);
+  GST_OBJECT_LOCK (self->element);
+  settings.tagged_direction = self->stream.tagged;
+  GST_OBJECT_UNLOCK (self->element);
   const GstPpTensorConstraints constraints =
       gst_pp_settings_tensor_constraints (&settings);
   gst_pp_settings_clear (&settings);

@@ -17,6 +17,7 @@ G_BEGIN_DECLS
 
 /* What a running element converts, for judging settings. */
 typedef struct {
+  pp_direction tagged; /* what video-direction=auto stands for */
   gboolean running;    /* above READY */
   gboolean negotiated; /* the two below are known */
   GstVideoInfo info;
@@ -59,6 +60,13 @@ gboolean gst_pp_live_settings_start (
     GstPpLiveSettings *self, gboolean run, gchar **reason);
 /* It went back to READY, or did not reach PAUSED. */
 void gst_pp_live_settings_stop (GstPpLiveSettings *self);
+
+/* What tags say of the stream's orientation, for judging settings and caps.
+ * Whether video-direction=auto takes effect. */
+gboolean gst_pp_live_settings_tag (
+    GstPpLiveSettings *self, pp_direction direction);
+/* Whether the next frame's axes are swapped. */
+gboolean gst_pp_live_settings_swap_axes (GstPpLiveSettings *self);
 
 /* All of what takes effect, resolved. *serial says of which change that is. */
 void gst_pp_live_settings_resolve (

@@ -11,6 +11,11 @@
     name, &gst_pp_kind_enum, G_STRUCT_OFFSET (GstPpSettings, field), change,   \
         standard, 0, 0, NULL, values, "GstCudaPreproc" type, blurb             \
   }
+#define DIRECTION_ROW(name, field, change, standard, blurb)                    \
+  {                                                                            \
+    name, &gst_pp_kind_direction, G_STRUCT_OFFSET (GstPpSettings, field),      \
+        change, standard, 0, 0, NULL, gst_pp_directions, NULL, blurb           \
+  }
 #define INT_ROW(name, field, change, standard, min, max, blurb)                \
   {                                                                            \
     name, &gst_pp_kind_int, G_STRUCT_OFFSET (GstPpSettings, field), change,    \
@@ -63,10 +68,10 @@ static const GstPpProperty properties[] = {
     "are set themselves"),
   INT_ROW ("width", width, READY, 0, 0, PP_MAX_SIZE,
     "Width of the tensor in pixels (0: what downstream's caps say, else the "
-    "frame's)"),
+    "frame's, turned)"),
   INT_ROW ("height", height, READY, 0, 0, PP_MAX_SIZE,
     "Height of the tensor in pixels (0: what downstream's caps say, else the "
-    "frame's)"),
+    "frame's, turned)"),
   ENUM_ROW ("layout", layout, READY, GST_PP_AUTO, gst_pp_layouts, "Layout",
     "Order of the tensor's dimensions"),
   ENUM_ROW ("type", type, READY, GST_PP_AUTO, gst_pp_types, "Type",
@@ -74,7 +79,8 @@ static const GstPpProperty properties[] = {
   ENUM_ROW ("channels", channels, READY, GST_PP_AUTO, gst_pp_channels,
     "Channels", "The tensor's channels and their order"),
   INT_ROW ("batch-size", batch_size, READY, 0, 0, GST_PP_MAX_BATCH,
-    "Consecutive frames in a tensor (0: what downstream's caps say, else 1)"),
+    "Pictures in a tensor: consecutive frames, or with cudapreprocmux one of each "
+    "pad (0: what downstream's caps say, else 1 or the number of pads)"),
   ENUM_ROW ("fit", fit, READY, PP_FIT_STRETCH, gst_pp_fits, "Fit",
     "How the picture is fitted into the tensor"),
   ENUM_ROW ("pad-align", pad_align, READY, PP_ALIGN_CENTER, gst_pp_aligns,
@@ -92,7 +98,10 @@ static const GstPpProperty properties[] = {
     "timm's crop_pct (0: not set)"),
   LIST_ROW ("crop", crop, PICTURE, NULL,
     "Part of the frame to convert: x,y,width,height in pixels, inside of its "
-    "GstVideoCropMeta (unset: all of it)"),
+    "GstVideoCropMeta and before it is turned (unset: all of it)"),
+  DIRECTION_ROW ("video-direction", video_direction, PLANS,
+    PP_DIRECTION_IDENTITY, "How the frame is turned before it is fitted into "
+    "the tensor (auto: as the stream's image-orientation tag says)"),
   LIST_ROW ("pad-value", pad_value, PLANS, "114",
     "Value of the padding, 0 to 255 and normalised like a pixel: one number, or "
     "one per channel"),

@@ -33,8 +33,9 @@ typedef struct {
   gdouble (*number) (gconstpointer field);
 } GstPpKind;
 
-extern const GstPpKind gst_pp_kind_enum, gst_pp_kind_int, gst_pp_kind_boolean,
-    gst_pp_kind_double, gst_pp_kind_string, gst_pp_kind_list;
+extern const GstPpKind gst_pp_kind_enum, gst_pp_kind_direction, gst_pp_kind_int,
+    gst_pp_kind_boolean, gst_pp_kind_double, gst_pp_kind_string,
+    gst_pp_kind_list;
 
 /* When a property may change, and what follows from it. */
 typedef enum {

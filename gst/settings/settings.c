@@ -55,13 +55,15 @@ check_presets (void)
 }
 
 void
-gst_pp_settings_install (GObjectClass *klass)
+gst_pp_settings_install (GObjectClass *klass, const gchar *const *without)
 {
   guint n;
   const GstPpProperty *properties = gst_pp_properties (&n);
 
   for (guint i = 0; i < n; i++) {
     const GstPpProperty *property = &properties[i];
+    if (g_strv_contains (without, property->name))
+      continue;
     const GParamFlags when = property->change == GST_PP_UNTIL_READY
         ? GST_PARAM_MUTABLE_READY
         : GST_PARAM_MUTABLE_PLAYING;
@@ -300,11 +302,26 @@ check_colorimetry (const GstPpSettings *settings, gchar **reason)
   return FALSE;
 }
 
+/* GStreamer's type has more values. */
+static gboolean
+check_direction (const GstPpSettings *settings, gchar **reason)
+{
+  if (gst_pp_enum_nick (gst_pp_directions, settings->video_direction) != NULL)
+    return TRUE;
+  *reason = g_strdup_printf (
+      "video-direction=%s is none that frames can be turned in, must be "
+      "identity, 90r, 180, 90l, horiz, vert, ul-lr, ur-ll or auto",
+      settings->video_direction == GST_VIDEO_ORIENTATION_CUSTOM ? "custom"
+                                                                : "unknown");
+  return FALSE;
+}
+
 gboolean
 gst_pp_settings_check (const GstPpSettings *settings, gchar **reason)
 {
   if (!check_ranges (settings, reason) || !check_lists (settings, reason) ||
-      !check_crop (settings, reason) || !check_colorimetry (settings, reason))
+      !check_crop (settings, reason) || !check_colorimetry (settings, reason) ||
+      !check_direction (settings, reason))
     return FALSE;
   if (settings->denoise_size % 2 == 0) {
     *reason = g_strdup_printf (

@@ -41,6 +41,7 @@ typedef struct {
   gint resize;
   gdouble crop_fraction;
   GstPpList crop, pad_value;
+  gint video_direction; /* pp_direction or GST_PP_DIRECTION_AUTO */
   gint method;
   gboolean antialias;
   gint denoise, denoise_size;
@@ -55,10 +56,14 @@ typedef struct {
   /* reports */
   gchar *timeline_location; /* owned; NULL: none */
   gint stats_interval;      /* milliseconds; 0: none */
+  /* No property: what video_direction stands for if it is automatic. No function
+   * here sets it but gst_pp_settings_init. */
+  pp_direction tagged_direction;
 } GstPpSettings;
 
-/* Installs the properties, with ids from 1 on. */
-void gst_pp_settings_install (GObjectClass *klass);
+/* Installs the properties, with ids from 1 on, but not those that without names, NULL
+ * at its end. */
+void gst_pp_settings_install (GObjectClass *klass, const gchar *const *without);
 
 /* The caller serialises calls for one GstPpSettings, here and below. */
 
@@ -116,6 +121,9 @@ GstPpDifference gst_pp_settings_refresh (
     GstPpSettings *to, const GstPpSettings *from);
 
 /* All functions below take resolved settings. */
+
+/* How frames are turned. */
+pp_direction gst_pp_settings_direction (const GstPpSettings *settings);
 
 /* How to open the device. */
 pp_device_options gst_pp_settings_device_options (

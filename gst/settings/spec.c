@@ -23,6 +23,14 @@ gst_pp_settings_device_options (const GstPpSettings *settings)
   return options;
 }
 
+pp_direction
+gst_pp_settings_direction (const GstPpSettings *settings)
+{
+  return settings->video_direction == GST_PP_DIRECTION_AUTO
+      ? settings->tagged_direction
+      : gst_pp_direction_from_method (settings->video_direction);
+}
+
 GstPpTensorConstraints
 gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
 {
@@ -34,6 +42,7 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
                                                           : settings->preset,
     .layout = settings->layout,
     .type = settings->type,
+    .swapped = pp_direction_swaps_axes (gst_pp_settings_direction (settings)),
     .batch = settings->batch_size,
     .fit = settings->fit,
     .ignore_pixel_aspect_ratio = settings->ignore_pixel_aspect_ratio,
@@ -83,6 +92,7 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
   spec->channels = settings->channels != GST_PP_AUTO
       ? (pp_channels) settings->channels
       : (tensor->channels == 1 ? PP_CHANNELS_GRAY : PP_CHANNELS_RGB);
+  spec->direction = gst_pp_settings_direction (settings);
   spec->fit = (pp_fit) settings->fit;
   spec->pad_align = (pp_align) settings->pad_align;
   spec->ignore_pixel_aspect_ratio = settings->ignore_pixel_aspect_ratio;

@@ -7,8 +7,11 @@
  *   colour_row     components -> R, G, B or gray
  *   store_row      R, G, B or gray -> elements of the tensor
  *
- * The loops over a row's samples and columns are in rows_cpu.c and
- * elements_cpu.c. Each value goes through the same float operations as in the
+ * Where the tensor's axes are swapped, keep_row stores some rows beside each
+ * other first, and store_columns writes them as columns.
+ *
+ * The loops over a row's samples and columns are in rows_cpu.c, elements_cpu.c
+ * and transpose_cpu.c. Each value goes through the same float operations as in the
  * reference, in the same order. Only taps of weight 0 are left out: that may
  * change the sign of a zero, which the clamp removes.
  */
@@ -16,6 +19,7 @@
 #include "elements_cpu.h"
 #include "passes_cpu.h"
 #include "rows_cpu.h"
+#include "transpose_cpu.h"
 
 /* One call of pp_apply_cpu. */
 struct work {
@@ -30,12 +34,47 @@ struct work {
   float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
+  /* Where the axes are swapped, elements has max_kept rows, pitch bytes apart,
+   * of which kept are used. transposed: the same, max_kept elements a column,
+   * by place in the pixel. */
+  int max_kept, kept;
+  size_t pitch;
+  uint8_t *transposed[PP_MAX_CHANNELS];
 };
 
 static int
 max_int (int a, int b)
 {
   return a > b ? a : b;
+}
+
+static int
+min_int (int a, int b)
+{
+  return a < b ? a : b;
+}
+
+/* The buffers of keep_row and store_columns. The kept rows are columns of whole
+ * cache lines, 64 bytes, where the tensor's columns start at such. Their pitch
+ * is no power of two, which would put them all in the same lines of the cache.
+ */
+static void
+take_kept_rows (struct work *work, pp_scratch *scratch)
+{
+  const size_t size = pp_type_size ((pp_type) work->numbers->type);
+  const size_t columns = (size_t) work->columns;
+
+  work->max_kept = PP_SCRATCH_ALIGNMENT / (int) size;
+  work->pitch = pp_scratch_round (columns * size);
+  if (work->pitch / PP_SCRATCH_ALIGNMENT % 2 == 0)
+    work->pitch += PP_SCRATCH_ALIGNMENT;
+  for (int c = 0; c < work->numbers->n_channels; c++)
+    work->elements[c] =
+        pp_scratch_take (scratch, work->pitch * (size_t) work->max_kept);
+  for (int c = 0; c < work->numbers->n_channels; c++)
+    if (work->numbers->row_stride != 1)
+      work->transposed[c] =
+          pp_scratch_take (scratch, columns * PP_SCRATCH_ALIGNMENT);
 }
 
 /* Decides the passes and takes the buffers. While scratch only counts, the rows
@@ -62,8 +101,11 @@ work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
   work->lanes = pp_scratch_take (scratch, columns * PP_LANES * sizeof (float));
   for (int c = 0; c < PP_MAX_CHANNELS; c++) {
     work->colour[c] = pp_scratch_take (scratch, columns * sizeof (float));
-    work->elements[c] = pp_scratch_take (scratch, columns * sizeof (float));
+    if (!numbers->swapped)
+      work->elements[c] = pp_scratch_take (scratch, columns * sizeof (float));
   }
+  if (numbers->swapped)
+    take_kept_rows (work, scratch);
 }
 
 /* Lists the rows that the pass reads for output row y, with their weights.
@@ -84,7 +126,8 @@ list_taps (struct work *work, const pp_vertical_pass *vertical, int y)
   return max_int (n, 1);
 }
 
-/* Prefetches the rows that y + 1 reads and y did not. With many taps it does
+/* Prefetches the rows that y + 1 reads and y did not, which are above those of y
+ * where the frame is mirrored. With many taps it does
  * not pay: the processor itself prefetches long runs of adjacent rows, and so
  * many would evict others from the cache. */
 static void
@@ -97,8 +140,12 @@ prefetch_next (const struct work *work, const pp_vertical_pass *vertical, int y)
   if (y + 1 >= work->last_row || axis->n_taps > MAX_PREFETCHED_TAPS)
     return;
   const int32_t *index = work->plan->index + axis->first + y;
-  const int end = index[1] + axis->n_taps;
-  for (int row = max_int (index[1], index[0] + axis->n_taps); row < end; row++)
+  const bool down = index[1] >= index[0];
+  const int first =
+      down ? max_int (index[1], index[0] + axis->n_taps) : index[1];
+  const int end = down ? index[1] + axis->n_taps
+                       : min_int (index[1] + axis->n_taps, index[0]);
+  for (int row = first; row < end; row++)
     for (int byte = 0; byte < vertical->reach; byte += PP_SCRATCH_ALIGNMENT)
       __builtin_prefetch (
           vertical->base + (size_t) row * vertical->stride + byte);
@@ -156,7 +203,8 @@ add_sparse_tap (struct work *work, const pp_horizontal_pass *horizontal,
 
   for (int j = 0; j < n_rows; j++) {
     pp_fetch_words (work->words, work->tap_rows[j] + moved, horizontal->offset,
-        vertical->n_whole, work->columns, vertical->reach - moved);
+        vertical->first_whole, vertical->end_whole, work->columns,
+        vertical->reach - moved);
     for (int c = 0; c < n_components; c++) {
       const pp_resampled *component = &work->passes.component[c];
       if (component->horizontal == horizontal)
@@ -222,12 +270,24 @@ colour_row (struct work *work)
         numbers->gray, work->columns);
 }
 
+/* work->colour -> elements of channel c. */
+static void
+make_elements (const struct work *work, uint8_t *elements, int c)
+{
+  const pp_numbers *numbers = work->numbers;
+  const pp_store_cpu store = pp_find_store_cpu ((pp_type) numbers->type);
+  const pp_scaling scaling = { numbers->mul[c], numbers->add[c], numbers->lo,
+    numbers->hi, numbers->zero_point };
+
+  store (elements, work->colour[numbers->n_components == 1 ? 0 : c], &scaling,
+      work->columns);
+}
+
 /* work->colour -> row y of the content in the tensor. */
 static void
 store_row (struct work *work, void *tensor, int y)
 {
   const pp_numbers *numbers = work->numbers;
-  const pp_store_cpu store = pp_find_store_cpu ((pp_type) numbers->type);
   const size_t size = pp_type_size ((pp_type) numbers->type);
   const int64_t start =
       (numbers->content_y + (int64_t) y) * numbers->row_stride +
@@ -236,31 +296,75 @@ store_row (struct work *work, void *tensor, int y)
   uint8_t *packed[PP_MAX_CHANNELS] = { NULL }; /* by place in the pixel */
 
   for (int c = 0; c < numbers->n_channels; c++) {
-    const pp_scaling scaling = { numbers->mul[c], numbers->add[c], numbers->lo,
-      numbers->hi, numbers->zero_point };
     const int64_t place = numbers->channel[c];
     to[c] = (uint8_t *) tensor + (start + place) * (int64_t) size;
     uint8_t *elements = numbers->pixel_stride == 1 ? to[c] : work->elements[c];
-    store (elements, work->colour[numbers->n_components == 1 ? 0 : c], &scaling,
-        work->columns);
+    make_elements (work, elements, c);
     if (place < PP_MAX_CHANNELS)
       packed[place] = elements;
   }
   if (numbers->pixel_stride == 1)
     return;
   if (numbers->fourth) {
-    pp_interleave_four ((uint8_t *) tensor + start, packed[0], packed[1],
-        packed[2], PP_GAP_BYTE, work->columns);
+    pp_interleave_four ((uint8_t *) tensor + start, 0, packed[0], packed[1],
+        packed[2], 0, PP_GAP_BYTE, work->columns, 1);
     return;
   }
   if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
-    pp_interleave ((uint8_t *) tensor + start * (int64_t) size, packed[0],
-        packed[1], packed[2], size, work->columns);
+    pp_interleave ((uint8_t *) tensor + start * (int64_t) size, 0, packed[0],
+        packed[1], packed[2], 0, size, work->columns, 1);
     return;
   }
   for (int c = 0; c < numbers->n_channels; c++)
     pp_scatter (to[c], work->elements[c], size, (size_t) numbers->pixel_stride,
         work->columns);
+}
+
+/* The kept rows, the last of which is row y of the content -> columns of the
+ * tensor. */
+static void
+store_columns (struct work *work, void *tensor, int y)
+{
+  const pp_numbers *numbers = work->numbers;
+  const size_t size = pp_type_size ((pp_type) numbers->type);
+  const int64_t start = (numbers->content_y + (int64_t) y + 1 - work->kept) *
+          numbers->row_stride +
+      numbers->content_x * numbers->pixel_stride;
+  const ptrdiff_t stride = (ptrdiff_t) numbers->pixel_stride;
+  uint8_t *to = (uint8_t *) tensor + start * (int64_t) size;
+
+  for (int c = 0; c < numbers->n_channels; c++) {
+    const int64_t place = numbers->channel[c];
+
+    if (numbers->row_stride == 1)
+      pp_transpose (to + place * (int64_t) size, stride, work->elements[c],
+          work->pitch, size, work->columns, work->kept);
+    else
+      pp_transpose (work->transposed[place], work->max_kept, work->elements[c],
+          work->pitch, size, work->columns, work->kept);
+  }
+  if (numbers->fourth)
+    pp_interleave_four (to, stride, work->transposed[0], work->transposed[1],
+        work->transposed[2], work->max_kept, PP_GAP_BYTE, work->kept,
+        work->columns);
+  else if (numbers->row_stride != 1)
+    pp_interleave (to, stride, work->transposed[0], work->transposed[1],
+        work->transposed[2], work->max_kept, size, work->kept, work->columns);
+  work->kept = 0;
+}
+
+/* work->colour -> one more row of elements. Stores all of them when they reach
+ * the end of a cache line of the tensor, or when there are no more. */
+static void
+keep_row (struct work *work, void *tensor, int y)
+{
+  for (int c = 0; c < work->numbers->n_channels; c++)
+    make_elements (
+        work, work->elements[c] + (size_t) work->kept * work->pitch, c);
+  work->kept++;
+  if ((work->numbers->content_y + y + 1) % work->max_kept == 0 ||
+      y + 1 == work->last_row)
+    store_columns (work, tensor, y);
 }
 
 /* The image of medians, and the scratch memory of pp_median_cpu. */
@@ -334,6 +438,9 @@ pp_apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor,
   for (int y = first_row; y < last_row; y++) {
     resample_row (&work, y);
     colour_row (&work);
-    store_row (&work, tensor, y);
+    if (work.numbers->swapped)
+      keep_row (&work, tensor, y);
+    else
+      store_row (&work, tensor, y);
   }
 }

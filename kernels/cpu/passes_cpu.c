@@ -235,6 +235,24 @@ all_one (const float *weight, int n)
   return true;
 }
 
+/* Words that end beyond reach are in the last columns, or, where the frame is
+ * mirrored, in the first ones. */
+static void
+find_whole_words (pp_vertical_pass *vertical,
+    const pp_horizontal_pass *horizontal, const pp_axis *x)
+{
+  const int last = (x->n_taps - 1) * horizontal->step + PP_WORD;
+  const int32_t *offset = horizontal->offset;
+  int first = 0, end;
+
+  while (first < x->n_out && offset[first] + last > vertical->reach)
+    first++;
+  for (end = first; end < x->n_out && offset[end] + last <= vertical->reach;)
+    end++;
+  vertical->first_whole = first;
+  vertical->end_whole = end;
+}
+
 static void
 prepare_horizontal_pass (
     const pp_passes *passes, pp_horizontal_pass *horizontal)
@@ -258,10 +276,7 @@ prepare_horizontal_pass (
           horizontal->weight[k / 2 * x->n_out + i];
   if (!vertical->sparse)
     return;
-  const int last = (x->n_taps - 1) * horizontal->step;
-  while (vertical->n_whole < x->n_out &&
-      horizontal->offset[vertical->n_whole] + last + PP_WORD <= vertical->reach)
-    vertical->n_whole++;
+  find_whole_words (vertical, horizontal, x);
 }
 
 static void

@@ -24,8 +24,9 @@ typedef struct pp_vertical_pass {
   int first_byte, last_byte; /* where the first and the last component start */
   const uint8_t *base;       /* first_byte of row 0 */
   size_t stride;
-  int reach;           /* bytes a row, from base on, that may be read */
-  int n_whole;         /* sparse: words before this column end inside reach */
+  int reach; /* bytes a row, from base on, that may be read */
+  /* sparse: words of the columns between these end inside reach */
+  int first_whole, end_whole;
   pp_sample_code code; /* dense */
   float *sums;         /* dense: the vertical sums of reach bytes */
 } pp_vertical_pass;

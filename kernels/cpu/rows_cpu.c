@@ -239,19 +239,29 @@ load_word (const uint8_t *from)
       (uint32_t) from[2] << 16 | (uint32_t) from[3] << 24;
 }
 
-/* Without clones: with them, the compiler would use gather instructions, which
- * are slower here. */
-void
-pp_fetch_words (uint32_t *restrict words, const uint8_t *row,
-    const int32_t *restrict offset, int n_whole, int n, int reach)
+/* Words of columns [first, last) that may end beyond the reach. */
+static void
+fetch_partial_words (uint32_t *restrict words, const uint8_t *row,
+    const int32_t *restrict offset, int first, int last, int reach)
 {
-  for (int x = 0; x < n_whole; x++)
-    words[x] = load_word (row + offset[x]);
-  for (int x = n_whole; x < n; x++) {
+  for (int x = first; x < last; x++) {
     words[x] = 0;
     for (int i = 0; i < PP_WORD && offset[x] + i < reach; i++)
       words[x] |= (uint32_t) row[offset[x] + i] << 8 * i;
   }
+}
+
+/* Without clones: with them, the compiler would use gather instructions, which
+ * are slower here. */
+void
+pp_fetch_words (uint32_t *restrict words, const uint8_t *row,
+    const int32_t *restrict offset, int first_whole, int end_whole, int n,
+    int reach)
+{
+  fetch_partial_words (words, row, offset, 0, first_whole, reach);
+  for (int x = first_whole; x < end_whole; x++)
+    words[x] = load_word (row + offset[x]);
+  fetch_partial_words (words, row, offset, end_whole, n, reach);
 }
 
 PP_INLINE void
@@ -350,15 +360,35 @@ pp_scatter (void *to, const void *from, size_t size, size_t stride, int n)
     scatter (to, from, 4, stride, n);
 }
 
+/* Rows of a swapped tensor are short and far apart: no processor prefetches the
+ * next one by itself. */
+#define ROWS_AHEAD 8
+
+PP_INLINE void
+prefetch_row (const void *row, size_t size)
+{
+  for (size_t byte = 0; byte < size; byte += 64)
+    __builtin_prefetch ((const uint8_t *) row + byte, 1);
+}
+
 #define DEFINE_INTERLEAVE(type)                                                \
   PP_CLONES static void interleave_##type (type *restrict to,                  \
-      const type *restrict a, const type *restrict b, const type *restrict c,  \
-      int n)                                                                   \
+      ptrdiff_t to_stride, const type *restrict a, const type *restrict b,     \
+      const type *restrict c, ptrdiff_t from_stride, int n, int rows)          \
   {                                                                            \
-    for (int x = 0; x < n; x++) {                                              \
-      to[3 * x] = a[x];                                                        \
-      to[3 * x + 1] = b[x];                                                    \
-      to[3 * x + 2] = c[x];                                                    \
+    for (int y = 0; y < rows; y++) {                                           \
+      if (y + ROWS_AHEAD < rows)                                               \
+        prefetch_row (                                                         \
+            to + ROWS_AHEAD * to_stride, 3 * (size_t) n * sizeof *to);         \
+      for (int x = 0; x < n; x++) {                                            \
+        to[3 * x] = a[x];                                                      \
+        to[3 * x + 1] = b[x];                                                  \
+        to[3 * x + 2] = c[x];                                                  \
+      }                                                                        \
+      to += to_stride;                                                         \
+      a += from_stride;                                                        \
+      b += from_stride;                                                        \
+      c += from_stride;                                                        \
     }                                                                          \
   }
 
@@ -367,25 +397,35 @@ DEFINE_INTERLEAVE (uint16_t)
 DEFINE_INTERLEAVE (uint32_t)
 
 void
-pp_interleave (
-    void *to, const void *a, const void *b, const void *c, size_t size, int n)
+pp_interleave (void *to, ptrdiff_t to_stride, const void *a, const void *b,
+    const void *c, ptrdiff_t from_stride, size_t size, int n, int rows)
 {
   if (size == 1)
-    interleave_uint8_t (to, a, b, c, n);
+    interleave_uint8_t (to, to_stride, a, b, c, from_stride, n, rows);
   else if (size == 2)
-    interleave_uint16_t (to, a, b, c, n);
+    interleave_uint16_t (to, to_stride, a, b, c, from_stride, n, rows);
   else
-    interleave_uint32_t (to, a, b, c, n);
+    interleave_uint32_t (to, to_stride, a, b, c, from_stride, n, rows);
 }
 
 PP_CLONES void
-pp_interleave_four (uint8_t *restrict to, const uint8_t *restrict a,
-    const uint8_t *restrict b, const uint8_t *restrict c, uint8_t fourth, int n)
+pp_interleave_four (uint8_t *restrict to, ptrdiff_t to_stride,
+    const uint8_t *restrict a, const uint8_t *restrict b,
+    const uint8_t *restrict c, ptrdiff_t from_stride, uint8_t fourth, int n,
+    int rows)
 {
-  for (int x = 0; x < n; x++) {
-    to[4 * x] = a[x];
-    to[4 * x + 1] = b[x];
-    to[4 * x + 2] = c[x];
-    to[4 * x + 3] = fourth;
+  for (int y = 0; y < rows; y++) {
+    if (y + ROWS_AHEAD < rows)
+      prefetch_row (to + ROWS_AHEAD * to_stride, 4 * (size_t) n);
+    for (int x = 0; x < n; x++) {
+      to[4 * x] = a[x];
+      to[4 * x + 1] = b[x];
+      to[4 * x + 2] = c[x];
+      to[4 * x + 3] = fourth;
+    }
+    to += to_stride;
+    a += from_stride;
+    b += from_stride;
+    c += from_stride;
   }
 }

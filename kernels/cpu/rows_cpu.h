@@ -49,10 +49,10 @@ void pp_sum_pairs (float *a, float *b, const float *row, const int32_t *offset,
 void pp_split_lane (float *values, const float *lanes, int lane, int n);
 
 /* Sparse: words[x] = the PP_WORD bytes at row + offset[x], the first one
- * lowest. Only reach bytes of the row may be read. Words before n_whole are
- * inside of them; in the others, bytes behind them are 0. */
+ * lowest. Only reach bytes of the row may be read. Words [first_whole,
+ * end_whole) are inside of them; in the others, bytes behind them are 0. */
 void pp_fetch_words (uint32_t *words, const uint8_t *row, const int32_t *offset,
-    int n_whole, int n, int reach);
+    int first_whole, int end_whole, int n, int reach);
 
 /* Sparse, vertical: sums[x] += weight * the value in words[x]. With first, sums
  * is set instead of added to. code->swap: samples are big endian. */
@@ -78,11 +78,13 @@ void pp_mix_gray (
 /* Copies n adjacent elements of size bytes (1, 2 or 4) to elements 0, stride,
  * 2 * stride, ... of to. */
 void pp_scatter (void *to, const void *from, size_t size, size_t stride, int n);
-/* to = a[0], b[0], c[0], a[1], ... with elements of size bytes: 1, 2 or 4. */
-void pp_interleave (
-    void *to, const void *a, const void *b, const void *c, size_t size, int n);
-/* to = a[0], b[0], c[0], fourth, a[1], ... */
-void pp_interleave_four (uint8_t *to, const uint8_t *a, const uint8_t *b,
-    const uint8_t *c, uint8_t fourth, int n);
+/* to = a[0], b[0], c[0], a[1], ... with n elements of size bytes each: 1, 2 or
+ * 4. Strides are from one of the rows to the next, in elements. */
+void pp_interleave (void *to, ptrdiff_t to_stride, const void *a, const void *b,
+    const void *c, ptrdiff_t from_stride, size_t size, int n, int rows);
+/* The same with a fourth element of a byte behind each three. */
+void pp_interleave_four (uint8_t *to, ptrdiff_t to_stride, const uint8_t *a,
+    const uint8_t *b, const uint8_t *c, ptrdiff_t from_stride, uint8_t fourth,
+    int n, int rows);
 
 #endif

@@ -12,10 +12,27 @@
  */
 #include "tile_cuda.cuh"
 
-/* The pixels of a block of few_taps and any_taps. Its warps are rows of 32. */
+/* The pixels of a block of few_taps and any_taps. Its warps are rows of 32. If
+ * the tensor's axes are swapped, a block has more rows: they are adjacent
+ * elements of the tensor, and 8 floats fill a sector of memory. */
 #define BLOCK_COLUMNS 32
 #define BLOCK_ROWS 4
-#define BLOCK_THREADS (BLOCK_COLUMNS * BLOCK_ROWS)
+#define SWAPPED_ROWS 8
+#define BLOCK_THREADS (BLOCK_COLUMNS * SWAPPED_ROWS)
+/* As many blocks of the larger kind as a multiprocessor can have at once, since
+ * most of their threads wait for memory: it has 2048, 1536 or 1024 threads.
+ * With 2048 this limits a thread to 32 registers. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1100)
+#define BLOCKS 8
+#elif __CUDA_ARCH__ == 750
+#define BLOCKS 4
+#else
+#define BLOCKS 6
+#endif
+/* From one row of a block to the next in shared memory, floats. Threads of a
+ * warp that read 8 rows of 4 columns are in different banks. */
+#define EXCHANGE_STRIDE (BLOCK_COLUMNS + 4)
 
 /* The taps of one output on one axis. If the table has fewer than TAPS, the
  * others have weight 0 and change no bit. */
@@ -97,20 +114,78 @@ sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
   value[1] = swapped ? low : high;
 }
 
+/* Where the tensor's axes are swapped: gives each thread the values of another
+ * pixel of the block, so that a warp stores 8 adjacent pixels of the tensor in
+ * each of 4 rows, though it has loaded 32 adjacent pixels of the frame. All
+ * threads of the block must call it. */
+template <int COMPONENTS>
+static __device__ __forceinline__ void
+exchange_pixels (float (&value)[COMPONENTS], unsigned &x, unsigned &y)
+{
+  extern __shared__ float shared[];
+  constexpr int plane = EXCHANGE_STRIDE * SWAPPED_ROWS;
+  const unsigned thread = threadIdx.y * BLOCK_COLUMNS + threadIdx.x;
+  const unsigned row = thread % SWAPPED_ROWS, column = thread / SWAPPED_ROWS;
+
+#pragma unroll
+  for (int c = 0; c < COMPONENTS; c++)
+    shared[c * plane + threadIdx.y * EXCHANGE_STRIDE + threadIdx.x] = value[c];
+  __syncthreads ();
+#pragma unroll
+  for (int c = 0; c < COMPONENTS; c++)
+    value[c] = shared[c * plane + row * EXCHANGE_STRIDE + column];
+  x = blockIdx.x * BLOCK_COLUMNS + column;
+  y = blockIdx.y * SWAPPED_ROWS + row;
+}
+
+/* The pixel that a thread of few_taps or any_taps loads. */
+struct pixel_place {
+  unsigned x, y;
+  bool inside; /* of the content */
+};
+
+/* Threads outside of the content load its last column or row, since they take
+ * part in exchange_pixels. */
+static __device__ __forceinline__ pixel_place
+find_pixel (const pp_numbers &n)
+{
+  const unsigned x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
+  const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
+  const unsigned last_x = n.content_width - 1, last_y = n.content_height - 1;
+
+  return { min (x, last_x), min (y, last_y), x <= last_x && y <= last_y };
+}
+
+/* value: the resampled components of the pixel at place. */
+template <int COMPONENTS>
+static __device__ __forceinline__ void
+store_pixel (const kernel_args &args, float (&value)[COMPONENTS],
+    const pixel_place &place)
+{
+  const pp_numbers &n = args.numbers;
+  unsigned x = place.x, y = place.y;
+
+  if (n.swapped) {
+    exchange_pixels<COMPONENTS> (value, x, y);
+    if (x >= (unsigned) n.content_width || y >= (unsigned) n.content_height)
+      return;
+  }
+  finish_pixel<COMPONENTS> (args, value, x, y);
+}
+
 /* X, Y: taps of component 0. CHROMA: taps of components 1 and 2 on both axes,
  * or 0 if all components have the same tables. PAIR: components 1 and 2 are
  * adjacent. */
 template <int BYTES, int COMPONENTS, int X, int Y, int CHROMA, bool PAIR>
 static __global__ void
-__launch_bounds__ (BLOCK_THREADS)
+__launch_bounds__ (BLOCK_THREADS, BLOCKS)
     few_taps (const __grid_constant__ kernel_args args)
 {
-  const pp_numbers &n = args.numbers;
-  const unsigned x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
-  const unsigned y = blockIdx.y * BLOCK_ROWS + threadIdx.y;
+  const pixel_place place = find_pixel (args.numbers);
+  const unsigned x = place.x, y = place.y;
   float value[COMPONENTS];
 
-  if (x >= (unsigned) n.content_width || y >= (unsigned) n.content_height)
+  if (!place.inside && !args.numbers.swapped)
     return;
   const tap_set<X> at_x = load_taps<X> (args.x[0], x);
   const tap_set<Y> at_y = load_taps<Y> (args.y[0], y);
@@ -128,7 +203,7 @@ __launch_bounds__ (BLOCK_THREADS)
     value[1] = sum_taps<BYTES> (args, 1, at_x, at_y);
     value[2] = sum_taps<BYTES> (args, 2, at_x, at_y);
   }
-  finish_pixel<COMPONENTS> (args, value, x, y);
+  store_pixel<COMPONENTS> (args, value, place);
 }
 
 template <int BYTES>
@@ -164,28 +239,32 @@ sum_any_taps (const kernel_args &args, int component, int x, int y)
 
 template <int BYTES, int COMPONENTS>
 static __global__ void
-any_taps (const __grid_constant__ kernel_args args)
+__launch_bounds__ (BLOCK_THREADS, BLOCKS)
+    any_taps (const __grid_constant__ kernel_args args)
 {
-  const int x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
-  const int y = blockIdx.y * BLOCK_ROWS + threadIdx.y;
+  const pixel_place place = find_pixel (args.numbers);
   float value[COMPONENTS];
 
-  if (x >= args.numbers.content_width || y >= args.numbers.content_height)
+  if (!place.inside && !args.numbers.swapped)
     return;
 #pragma unroll
   for (int c = 0; c < COMPONENTS; c++)
-    value[c] = sum_any_taps<BYTES> (args, c, x, y);
-  finish_pixel<COMPONENTS> (args, value, x, y);
+    value[c] = sum_any_taps<BYTES> (args, c, (int) place.x, (int) place.y);
+  store_pixel<COMPONENTS> (args, value, place);
 }
 
 static void
 launch_by_pixel (kernel_launch &launch, const pp_numbers &n, const void *kernel)
 {
+  const int rows = n.swapped ? SWAPPED_ROWS : BLOCK_ROWS;
+
   launch.kernel = kernel;
   launch.grid.x = div_up (n.content_width, BLOCK_COLUMNS);
-  launch.block = dim3 (BLOCK_COLUMNS, BLOCK_ROWS);
-  launch.shared = 0;
-  launch.rows = BLOCK_ROWS;
+  launch.block = dim3 (BLOCK_COLUMNS, rows);
+  launch.shared = n.swapped
+      ? n.n_components * EXCHANGE_STRIDE * SWAPPED_ROWS * sizeof (float)
+      : 0;
+  launch.rows = rows;
 }
 
 static void

@@ -187,7 +187,8 @@ static __device__ __forceinline__ void
 finish_pixel (const kernel_args &args, const float *value, int x, int y)
 {
   const pp_numbers &n = args.numbers;
-  const int64_t element = (int64_t) y * args.row_stride + x * args.pixel_stride;
+  const int64_t element =
+      (int64_t) y * args.row_stride + (int64_t) x * args.pixel_stride;
   float colour[PP_MAX_CHANNELS];
 
 #pragma unroll

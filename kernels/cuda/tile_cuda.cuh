@@ -242,11 +242,14 @@ make_pixels (const kernel_args &args, const tile_place &place,
 {
   constexpr int n = N0 + N1 + N2;
   const int log2_columns = args.tile.log2_columns;
-  const int n_tasks = div_up (args.tile.rows, THREAD_ROWS) << log2_columns;
+  const int groups = div_up (args.tile.rows, THREAD_ROWS);
+  const int n_tasks = groups << log2_columns;
+  /* Threads of a warp store adjacent elements of the tensor. */
+  const bool down = args.numbers.swapped && groups > 1;
 
   for (int task = threadIdx.x; task < n_tasks; task += blockDim.x) {
-    const int row = (task >> log2_columns) * THREAD_ROWS;
-    const int column = task & ((1 << log2_columns) - 1);
+    const int row = (down ? task % groups : task >> log2_columns) * THREAD_ROWS;
+    const int column = down ? task / groups : task & ((1 << log2_columns) - 1);
     float value[THREAD_ROWS][n];
     if (column >= place.columns || row >= place.rows)
       continue;
@@ -417,9 +420,12 @@ static bool
 choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     int multiprocessors)
 {
-  static const struct {
+  /* Rows of a tile are adjacent elements of the tensor where its axes are
+   * swapped: 8 floats fill a sector of memory. */
+  static const struct tile_size {
     int log2_columns, rows;
-  } sizes[] = { { 6, 4 }, { 6, 2 }, { 5, 2 }, { 5, 1 }, { 4, 1 }, { 3, 1 } };
+  } upright[] = { { 6, 4 }, { 6, 2 }, { 5, 2 }, { 5, 1 }, { 4, 1 }, { 3, 1 } },
+    swapped[] = { { 5, 8 }, { 4, 8 }, { 4, 4 }, { 3, 4 }, { 3, 2 }, { 3, 1 } };
   const pp_numbers &n = plan->numbers;
   const tile_groups &groups = group_components (n);
   tile_layout tried = layout;
@@ -427,7 +433,8 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
   launch.kernel = nullptr;
   for (int g = 0; g < groups.count; g++)
     measure_group (tried, n, g, groups.first[g], groups.first[g + 1]);
-  for (const auto &size : sizes) {
+  for (int i = 0; i < 6; i++) {
+    const tile_size &size = n.swapped ? swapped[i] : upright[i];
     tried.log2_columns = size.log2_columns;
     tried.rows = size.rows;
     const size_t shared = place_groups (tried, plan, groups);

@@ -97,6 +97,30 @@ static const int halves_before[] = {
 };
 PP_CHECK_TABLE (halves_before, PP_N_ALIGNS);
 
+static const pp_turn turns[] = {
+  [PP_DIRECTION_IDENTITY] = { false, false, false },
+  [PP_DIRECTION_90R] = { true, false, true },
+  [PP_DIRECTION_180] = { false, true, true },
+  [PP_DIRECTION_90L] = { true, true, false },
+  [PP_DIRECTION_HORIZ] = { false, true, false },
+  [PP_DIRECTION_VERT] = { false, false, true },
+  [PP_DIRECTION_UL_LR] = { true, false, false },
+  [PP_DIRECTION_UR_LL] = { true, true, true },
+};
+PP_CHECK_TABLE (turns, PP_N_DIRECTIONS);
+
+pp_turn
+pp_turn_of (pp_direction direction)
+{
+  return turns[direction];
+}
+
+bool
+pp_direction_swaps_axes (pp_direction direction)
+{
+  return turns[direction].swapped;
+}
+
 const char *
 pp_fit_uncropped (pp_fit fit)
 {
@@ -143,30 +167,56 @@ place (int available, int64_t resized, pp_align align)
   return (int) -(half + (-rest & half & 1));
 }
 
+/* One row of the matrix: how a coordinate of the frame depends on the tensor's
+ * coordinate along the same axis. */
+struct line {
+  double factor, constant;
+};
+
+/* The picture is length pixels from start in the frame, and resized pixels from
+ * target in the tensor. Mirrored, it ends in the frame where it starts in the
+ * tensor. */
+static struct line
+map_axis (int start, int length, int target, int resized, bool mirrored)
+{
+  const int64_t l = mirrored ? -(int64_t) length : length;
+  const int64_t from = mirrored ? (int64_t) start + length : start;
+
+  return (struct line){ (double) l / resized,
+    (double) (from * resized - target * l) / resized };
+}
+
 /* The matrix that maps the tensor's coordinates to the frame's. */
 static void
-make_matrix (pp_geometry *geometry)
+make_matrix (pp_geometry *geometry, pp_turn turn)
 {
-  const pp_rect *s = &geometry->source, *t = &geometry->target;
-  const int64_t x = (int64_t) s->x * t->width - (int64_t) t->x * s->width;
-  const int64_t y = (int64_t) s->y * t->height - (int64_t) t->y * s->height;
+  const pp_rect *s = &geometry->source;
+  const pp_rect t = pp_turned_rect (geometry->target, turn);
+  const struct line x =
+      map_axis (s->x, s->width, t.x, t.width, turn.mirrored_x);
+  const struct line y =
+      map_axis (s->y, s->height, t.y, t.height, turn.mirrored_y);
   double *m = geometry->matrix;
 
-  m[0] = (double) s->width / t->width;
-  m[1] = 0;
-  m[2] = (double) x / t->width;
-  m[3] = 0;
-  m[4] = (double) s->height / t->height;
-  m[5] = (double) y / t->height;
+  m[0] = turn.swapped ? 0 : x.factor;
+  m[1] = turn.swapped ? x.factor : 0;
+  m[2] = x.constant;
+  m[3] = turn.swapped ? y.factor : 0;
+  m[4] = turn.swapped ? 0 : y.factor;
+  m[5] = y.constant;
 }
 
 pp_status
 pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
     const pp_format *format, const pp_rect *source, pp_error *error)
 {
+  const pp_turn turn = pp_turn_of (spec->direction);
   const bool square = spec->ignore_pixel_aspect_ratio;
-  const struct picture picture = { source->width, source->height,
-    square ? 1 : format->par_n, square ? 1 : format->par_d };
+  const int par_n = square ? 1 : format->par_n;
+  const int par_d = square ? 1 : format->par_d;
+  const struct picture picture = turn.swapped
+      ? (struct picture){ source->height, source->width, par_d, par_n }
+      : (struct picture){ source->width, source->height, par_n, par_d };
   size target;
   const pp_status status = make_target (spec, &target, error);
 
@@ -188,6 +238,6 @@ pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
     .width = (int) resized.width,
     .height = (int) resized.height,
   };
-  make_matrix (geometry);
+  make_matrix (geometry, turn);
   return PP_OK;
 }

@@ -91,17 +91,6 @@ set_limits (pp_numbers *numbers, const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
-/* An element is a byte. */
-static void
-set_surface (pp_numbers *numbers, const pp_surface *surface)
-{
-  numbers->pixel_stride = surface->pixel_stride;
-  numbers->row_stride = (int64_t) surface->row_stride;
-  numbers->fourth = surface->pixel_stride == 4;
-  for (int c = 0; c < numbers->n_channels; c++)
-    numbers->channel[c] = (int64_t) surface->offset[c];
-}
-
 static void
 set_strides (pp_numbers *numbers, const pp_spec *spec)
 {
@@ -116,16 +105,24 @@ set_strides (pp_numbers *numbers, const pp_spec *spec)
   };
   PP_CHECK_TABLE (layouts, PP_N_LAYOUTS);
 
-  numbers->width = spec->width;
-  numbers->height = spec->height;
-  if (spec->surface.size > 0) {
-    set_surface (numbers, &spec->surface);
-    return;
-  }
-  numbers->pixel_stride = layouts[spec->layout].pixel;
-  numbers->row_stride = layouts[spec->layout].row;
+  const bool swapped = pp_turn_of (spec->direction).swapped;
+  const pp_surface *surface = &spec->surface;
+  const bool on_surface = surface->size > 0;
+  const int64_t pixel =
+      on_surface ? surface->pixel_stride : layouts[spec->layout].pixel;
+  const int64_t row =
+      on_surface ? (int64_t) surface->row_stride : layouts[spec->layout].row;
+
+  numbers->swapped = swapped;
+  numbers->width = swapped ? spec->height : spec->width;
+  numbers->height = swapped ? spec->width : spec->height;
+  numbers->pixel_stride = swapped ? row : pixel;
+  numbers->row_stride = swapped ? pixel : row;
+  numbers->fourth = on_surface && pixel == 4;
   for (int c = 0; c < n; c++)
-    numbers->channel[c] = place[c] * layouts[spec->layout].channel;
+    numbers->channel[c] = on_surface
+        ? (int64_t) surface->offset[c] /* an element is a byte */
+        : place[c] * layouts[spec->layout].channel;
 }
 
 pp_status

@@ -22,6 +22,25 @@ pp_status pp_source_check (
 pp_status pp_geometry_init (pp_geometry *geometry, const pp_spec *spec,
     const pp_format *format, const pp_rect *source, pp_error *error);
 
+/* How a direction turns the stored frame. */
+typedef struct pp_turn {
+  bool swapped; /* the frame's rows become the tensor's columns */
+  /* Along the frame's rows, and down its columns: outputs that ascend read
+   * samples that descend. */
+  bool mirrored_x, mirrored_y;
+} pp_turn;
+
+pp_turn pp_turn_of (pp_direction direction);
+
+/* A rectangle of the tensor as the kernels count it, who take x along the
+ * frame's rows and y down its columns; and back. */
+static inline pp_rect
+pp_turned_rect (pp_rect rect, pp_turn turn)
+{
+  return turn.swapped ? (pp_rect){ rect.y, rect.x, rect.height, rect.width }
+                      : rect;
+}
+
 /* The name of a fit that shows the whole picture; NULL for a fit that crops it
  * and honours resize and crop_fraction. */
 const char *pp_fit_uncropped (pp_fit fit);
@@ -60,7 +79,8 @@ void pp_median_groups_init (
  * device_index. False if memory is exhausted. */
 bool pp_rows_init (pp_plan *plan);
 
-/* bands.c: splits the content in two bands. Reads rows. */
-void pp_bands_init (pp_plan *plan);
+/* bands.c: splits the content in two bands. Reads rows. mirrored: down the
+ * frame's columns, see pp_turn. */
+void pp_bands_init (pp_plan *plan, bool mirrored);
 
 #endif

@@ -92,7 +92,8 @@ add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
   return weight != NULL;
 }
 
-/* The content: the part of the tensor that the resized picture covers. */
+/* The content: the part of the tensor that the resized picture covers. target:
+ * as kernels count it. */
 static void
 set_content (pp_numbers *numbers, const pp_rect *target)
 {
@@ -110,22 +111,24 @@ set_content (pp_numbers *numbers, const pp_rect *target)
 }
 
 /* The tables of both axes: for full size and, where chroma is subsampled, for
- * chroma. */
+ * chroma. target: as kernels count it. */
 static bool
 make_tables (pp_plan *plan, const pp_spec *spec, const pp_format *format,
-    struct reach *reach)
+    const pp_rect *target, struct reach *reach)
 {
+  const pp_turn turn = pp_turn_of (spec->direction);
   const pp_component *chroma = &format->component[format->n_components - 1];
-  const pp_rect *s = &plan->geometry.source, *t = &plan->geometry.target;
+  const pp_rect *s = &plan->geometry.source, *t = target;
   pp_numbers *n = &plan->numbers;
 
   for (int k = 0; k < 2; k++) {
     const int sub_x = k == 0 ? 0 : chroma->sub_x;
     const int sub_y = k == 0 ? 0 : chroma->sub_y;
     const pp_axis_geometry x = { s->x, s->width, t->width, n->content_x - t->x,
-      n->content_width, sub_x, format->cosited_x };
+      n->content_width, sub_x, format->cosited_x, turn.mirrored_x };
     const pp_axis_geometry y = { s->y, s->height, t->height,
-      n->content_y - t->y, n->content_height, sub_y, format->cosited_y };
+      n->content_y - t->y, n->content_height, sub_y, format->cosited_y,
+      turn.mirrored_y };
 
     if (k > 0 && sub_x == 0) {
       n->x[k] = n->x[0];
@@ -243,8 +246,12 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     status = pp_output_init (n, spec, error);
   if (status != PP_OK)
     return status;
-  set_content (n, &plan->geometry.target);
-  if (!make_tables (plan, spec, format, &reach))
+
+  const pp_rect target =
+      pp_turned_rect (plan->geometry.target, pp_turn_of (spec->direction));
+
+  set_content (n, &target);
+  if (!make_tables (plan, spec, format, &target, &reach))
     return pp_fail (error, PP_NO_MEMORY,
         "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
         spec->height, source->width, source->height);
@@ -256,7 +263,7 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
   if (!pp_rows_init (plan))
     return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
         source->width, source->height);
-  pp_bands_init (plan);
+  pp_bands_init (plan, pp_turn_of (spec->direction).mirrored_y);
   plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;

@@ -94,9 +94,15 @@ typedef struct pp_numbers {
   int32_t zero_point;
   /* tensor: pixel (x, y) of R, G or B, c = 0, 1, 2, is the element
    * channel[c] + y * row_stride + x * pixel_stride. For bgr in nhwc, channel is
-   * { 2, 1, 0 }. */
+   * { 2, 1, 0 }.
+   * Kernels take x along the frame's rows and y down its columns, however the
+   * picture is turned. With swapped, the tensor's rows lie along y: row_stride
+   * is from one of its pixels to the next, and pixel_stride from one of its
+   * rows to the next; width and height, and those of the content, are swapped,
+   * too. Where the picture is mirrored, outputs read descending samples. */
   int32_t type;       /* pp_type */
   int32_t n_channels; /* 1 or 3 */
+  int32_t swapped;    /* 0 or 1 */
   int32_t width, height;
   int64_t channel[PP_MAX_CHANNELS];
   int64_t row_stride;
@@ -136,7 +142,7 @@ typedef struct pp_plane_rows {
 typedef struct pp_band {
   int32_t first, last; /* rows [first, last) of the content */
   /* Rows [first_row[p], last_row[p]) of plane p's image on the device. With
-   * those of the band above, they are all that the band's taps read. */
+   * those of the upper band, they are all that the band's taps read. */
   int32_t first_row[PP_MAX_PLANES], last_row[PP_MAX_PLANES];
 } pp_band;
 

@@ -126,19 +126,32 @@ add_tables (struct maker *maker)
   step->shape = pp_copy_bytes (NULL, NULL, size, true);
 }
 
-/* Downloads a band's rows of the content; in a planar layout, of each
- * channel. */
+/* A rectangle of the tensor, in its own rows and columns. */
+static pp_rect
+find_band (const pp_numbers *n, const pp_band *band)
+{
+  const int first = n->content_y + band->first;
+  const int rows = band->last - band->first;
+
+  if (n->swapped)
+    return (pp_rect){ first, n->content_x, rows, n->content_width };
+  return (pp_rect){ n->content_x, first, n->content_width, rows };
+}
+
+/* Downloads a band of the content; in a planar layout, of each channel. */
 static void
 add_download (struct maker *maker, const pp_band *band, bool second)
 {
   const pp_numbers *n = &maker->plan->numbers;
   const size_t element = pp_type_size ((pp_type) n->type);
-  const bool planar = n->pixel_stride == 1;
-  const size_t pixel = element * (size_t) n->pixel_stride;
-  const size_t row = element * (size_t) n->row_stride;
-  const size_t box = row * (size_t) n->height;
-  const size_t offset = ((size_t) n->content_y + (size_t) band->first) * row +
-      (size_t) n->content_x * pixel;
+  const pp_rect part = find_band (n, band);
+  const int64_t pixel_stride = n->swapped ? n->row_stride : n->pixel_stride;
+  const int64_t row_stride = n->swapped ? n->pixel_stride : n->row_stride;
+  const bool planar = pixel_stride == 1;
+  const size_t pixel = element * (size_t) pixel_stride;
+  const size_t row = element * (size_t) row_stride;
+  const size_t box = row * (size_t) (n->swapped ? n->width : n->height);
+  const size_t offset = (size_t) part.y * row + (size_t) part.x * pixel;
   pp_step *step = add_step (maker, PP_OP_COPY, second);
 
   step->from = place (PP_BASE_TENSOR, offset);
@@ -147,8 +160,8 @@ add_download (struct maker *maker, const pp_band *band, bool second)
     .to_row = row,
     .from_box = box,
     .to_box = box,
-    .width = (size_t) n->content_width * pixel,
-    .rows = (size_t) (band->last - band->first),
+    .width = (size_t) part.width * pixel,
+    .rows = (size_t) part.height,
     .boxes = planar ? (size_t) n->n_channels : 1,
     .up = false };
   maker->recipe->bytes_down +=

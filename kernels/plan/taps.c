@@ -26,7 +26,10 @@
 #define PI 3.14159265358979323846
 
 /* One axis, measured in positions: a position is 1/unit of a sample, and 0 is
- * where the rectangle's first sample begins. spec.c and geometry.c limit an
+ * where the rectangle's first sample begins. A mirrored axis is measured from
+ * its other end, where its last sample ends, and counts samples from there:
+ * what is written to its table is what a frame that was mirrored before would
+ * have, until mirror_taps. spec.c and geometry.c limit an
  * axis to 2^15 samples and 2^30 outputs, so unit is at most 2^33 and a position
  * at most 2^49. */
 struct grid {
@@ -157,7 +160,7 @@ fill_nearest (const struct filter *filter, bool antialias,
 }
 
 /* A sample's weight is the part of the output that it covers. Only outputs of
- * cosited chroma can extend beyond the border. */
+ * cosited chroma can extend beyond the border, mirrored ones at either end. */
 static void
 fill_area (const struct filter *filter, bool antialias, const struct grid *grid,
     int64_t centre, struct row *row)
@@ -282,18 +285,20 @@ make_grid (const pp_axis_geometry *axis)
 {
   const int64_t pixel = 2 * (int64_t) axis->resized; /* in positions */
   const int pixels = 1 << axis->sub;                 /* of a sample */
-  /* phase: pixels of the first sample that lie before the rectangle.
-   * shift: cosited samples are (2^sub - 1) / 2 pixels farther to the left than
-   * centred ones. Filters take all samples for centred, so the outputs are
-   * moved to the right by as much. */
-  const int phase = axis->start & (pixels - 1);
-  const int64_t shift = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
+  const int end = axis->start + axis->length;
+  /* phase: pixels of the first sample that lie before the rectangle; mirrored,
+   * of the last one that lie behind it.
+   * left: cosited samples are (2^sub - 1) / 2 pixels farther to the left than
+   * centred ones; mirrored, to the right. Filters take all samples for centred,
+   * so the outputs are moved the other way by as much. */
+  const int phase = (axis->mirrored ? -end : axis->start) & (pixels - 1);
+  const int64_t left = axis->cosited ? (pixels - 1) * (pixel / 2) : 0;
 
   return (struct grid){
     .samples = pp_axis_samples (axis),
     .unit = pixel * pixels,
     .centre = (2 * (int64_t) axis->first_out + 1) * axis->length +
-        phase * pixel + shift,
+        phase * pixel + (axis->mirrored ? -left : left),
     .half = axis->length,
   };
 }
@@ -344,6 +349,23 @@ move_inside (pp_taps *taps, int end)
   }
 }
 
+/* Counts samples from the rectangle's first one again. */
+static void
+mirror_taps (pp_taps *taps, int samples)
+{
+  for (int i = 0; i < taps->n_out; i++) {
+    float *weight = taps->weight + i;
+
+    taps->first[i] = samples - taps->first[i] - taps->n_taps;
+    for (int a = 0, b = taps->n_taps - 1; a < b; a++, b--) {
+      const float swapped = weight[(size_t) a * taps->n_out];
+
+      weight[(size_t) a * taps->n_out] = weight[(size_t) b * taps->n_out];
+      weight[(size_t) b * taps->n_out] = swapped;
+    }
+  }
+}
+
 bool
 pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
 {
@@ -383,6 +405,8 @@ pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
     end = row->end > end ? row->end : end;
   }
   move_inside (taps, end);
+  if (axis->mirrored)
+    mirror_taps (taps, grid.samples);
   free (weights);
   return true;
 }

@@ -10,7 +10,8 @@
 #include "kernels/preproc.h"
 
 /* One axis. The source rectangle is resized to resized outputs. The centre of
- * output i is at start + (i + 1/2) * length / resized, in pixels of the frame.
+ * output i is (i + 1/2) * length / resized after start, in pixels of the frame;
+ * mirrored, it is as far before start + length.
  * Samples are those of a plane that is subsampled by 2^sub. Sample j covers the
  * pixels [j, j + 1) * 2^sub; if it is cosited, it is (2^sub - 1) / 2 pixels
  * farther to the left. */
@@ -20,6 +21,7 @@ typedef struct pp_axis_geometry {
   int first_out, n_out; /* the outputs that the table is for */
   int sub;              /* log2 of the subsampling */
   bool cosited;
+  bool mirrored;
 } pp_axis_geometry;
 
 /* Output i is the sum over taps j of weight[j * n_out + i] times sample

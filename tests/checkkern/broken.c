@@ -43,6 +43,8 @@ static const char *const names[N_BROKEN] = {
   [BROKEN_UNSATURATED] = "not saturated",
   [BROKEN_FOURTH] = "transparent",
   [BROKEN_LAYOUT] = "swapped layout",
+  [BROKEN_TURN] = "axes not swapped",
+  [BROKEN_MIRROR] = "mirrored the other way",
   [BROKEN_PADDING] = "padding unwritten",
   [BROKEN_PAST_END] = "write past the end",
   [BROKEN_BEFORE_START] = "write before the start",
@@ -304,10 +306,15 @@ static int64_t
 place_of (const struct picture *p, int c, int x, int y)
 {
   const pp_numbers *n = p->numbers;
+  if (p->fault == BROKEN_TURN && n->swapped)
+    return n->channel[c] + ((int64_t) y * n->width + x) * n->row_stride;
+  if (p->fault == BROKEN_MIRROR && x >= n->content_x &&
+      x < n->content_x + n->content_width)
+    x = 2 * n->content_x + n->content_width - 1 - x;
   if (p->fault != BROKEN_LAYOUT)
     return n->channel[c] + y * n->row_stride + x * n->pixel_stride;
   const int64_t pixel = (int64_t) y * n->width + x;
-  const bool planar = n->pixel_stride == 1;
+  const bool planar = (n->swapped ? n->row_stride : n->pixel_stride) == 1;
   return planar ? pixel * n->n_channels + c
                 : (int64_t) c * n->width * n->height + pixel;
 }

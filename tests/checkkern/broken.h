@@ -30,6 +30,8 @@ typedef enum broken_fault {
   BROKEN_UNSATURATED,       /* integers wrap around */
   BROKEN_FOURTH,            /* a pixel's fourth byte is 0 */
   BROKEN_LAYOUT,            /* nchw is nhwc */
+  BROKEN_TURN,              /* the tensor's axes are not swapped */
+  BROKEN_MIRROR,            /* mirrored the other way along the frame's rows */
   BROKEN_PADDING,           /* padding is not written */
   BROKEN_PAST_END,          /* one element is written behind the tensor */
   BROKEN_BEFORE_START,      /* one element is written before the tensor */

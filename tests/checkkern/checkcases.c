@@ -362,13 +362,15 @@ static const struct large_row {
   pp_method method;
   bool antialias;
   int width, height;
+  pp_direction direction;
 } large[] = {
-  { "RGB", PP_FIT_LETTERBOX, PP_METHOD_LANCZOS, false, 64, 64 },
-  { "RGB", PP_FIT_STRETCH, PP_METHOD_BILINEAR, true, 64, 36 },
-  { "NV12", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, true, 48, 64 },
-  { "NV12", PP_FIT_STRETCH, PP_METHOD_BICUBIC, false, 61, 47 },
-  { "P010_10LE", PP_FIT_STRETCH, PP_METHOD_AREA, true, 33, 21 },
-  { "P010_10LE", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, false, 64, 64 },
+  { "RGB", PP_FIT_LETTERBOX, PP_METHOD_LANCZOS, false, 64, 64, 0 },
+  { "RGB", PP_FIT_STRETCH, PP_METHOD_BILINEAR, true, 64, 36, PP_DIRECTION_90L },
+  { "NV12", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, true, 48, 64, 0 },
+  { "NV12", PP_FIT_STRETCH, PP_METHOD_BICUBIC, false, 61, 47, 0 },
+  { "P010_10LE", PP_FIT_STRETCH, PP_METHOD_AREA, true, 33, 21, 0 },
+  { "P010_10LE", PP_FIT_LETTERBOX, PP_METHOD_BILINEAR, false, 64, 64,
+      PP_DIRECTION_180 },
 };
 
 #define LARGE_WIDTH 7680
@@ -385,6 +387,7 @@ make_large (check_case *check, const struct large_row *row)
   spec->fit = row->fit;
   spec->method = row->method;
   spec->antialias = row->antialias;
+  spec->direction = row->direction;
   check->fill = CHECK_FILL_RANDOM;
 }
 
@@ -459,6 +462,9 @@ check_case_init (check_case *check, uint64_t seed, int number)
   check->fill = check_one_in (&random, 2)
       ? CHECK_FILL_RANDOM
       : (check_fill) check_between (&random, 0, CHECK_N_FILLS - 1);
+  if (check_one_in (&random, 2))
+    spec->direction =
+        (pp_direction) check_between (&random, 1, PP_N_DIRECTIONS - 1);
   return random;
 }
 
@@ -523,9 +529,12 @@ print_spec (const pp_spec *s, FILE *to)
   static const char *const methods[] = { "nearest", "bilinear", "bicubic",
     "lanczos", "area" };
   static const char *const denoises[] = { "none", "gaussian", "median" };
-  fprintf (to, "  spec %dx%d %s %s %s fit %s%s%s resize %d fraction %.17g\n",
+  static const char *const directions[] = { "identity", "90r", "180", "90l",
+    "horiz", "vert", "ul-lr", "ur-ll" };
+  fprintf (to,
+      "  spec %dx%d %s %s %s direction %s fit %s%s%s resize %d fraction %.17g\n",
       s->width, s->height, layouts[s->layout], types[s->type],
-      channels[s->channels], fits[s->fit],
+      channels[s->channels], directions[s->direction], fits[s->fit],
       s->pad_align == PP_ALIGN_TOP_LEFT ? " top-left" : "",
       s->ignore_pixel_aspect_ratio ? " ignore-par" : "", s->resize,
       s->crop_fraction);

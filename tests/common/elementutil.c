@@ -253,11 +253,14 @@ test_launch (gint backend, const gchar *format, ...)
       pipeline != NULL, "%s: %s", line, error != NULL ? error->message : "");
   g_free (line);
 
-  GstIterator *iter = gst_bin_iterate_all_by_element_factory_name (
-      GST_BIN (pipeline), "cudapreproc");
-  gst_iterator_foreach (
-      iter, choose_backend, (gpointer) test_backend (backend));
-  gst_iterator_free (iter);
+  static const gchar *const ours[] = { "cudapreproc", "cudapreprocmux" };
+  for (guint i = 0; i < G_N_ELEMENTS (ours); i++) {
+    GstIterator *iter = gst_bin_iterate_all_by_element_factory_name (
+        GST_BIN (pipeline), ours[i]);
+    gst_iterator_foreach (
+        iter, choose_backend, (gpointer) test_backend (backend));
+    gst_iterator_free (iter);
+  }
   return pipeline;
 }
 

@@ -49,7 +49,7 @@ void test_expect_words (const gchar *text, const gchar *words);
 
 /* pipelines */
 
-/* A pipeline from a launch line whose cudapreproc elements run on backend. */
+/* A pipeline from a launch line whose elements of the plugin run on backend. */
 GstElement *test_launch (gint backend, const gchar *format, ...)
     G_GNUC_PRINTF (2, 3);
 /* The element of that name, or its static pad; transfer none: it lives as long

@@ -11,6 +11,7 @@ struct bands_case {
   bool urgent, busy;
   unsigned pinned;
   int launches;
+  pp_direction direction;
 };
 
 /* One frame, alone or behind another one. Only the fake device counts launches:
@@ -18,7 +19,10 @@ struct bands_case {
 static void
 check_bands (pp_device *device, const struct bands_case *c, unsigned seed)
 {
-  const pp_spec spec = letterbox_spec (c->out, c->out);
+  pp_spec spec = letterbox_spec (c->out, c->out);
+
+  spec.direction = c->direction;
+
   struct frame before, frame;
 
   frame_init (&before, pp_device_arena (device), &spec,
@@ -98,17 +102,26 @@ static void
 test_bands (void)
 {
   static const struct bands_case cases[] = {
-    { "copied", rgb_format, 1920, 1080, 640, true, false, 3, 2 },
-    { "two planes", nv12_format, 1920, 1080, 640, true, false, 3, 2 },
-    { "groups", rgb_format, 1920, 1080, 576, true, false, 3, 2 },
-    { "gathered", rgb_format, 1920, 1080, 512, true, false, 3, 2 },
-    { "all rows", nv12_format, 1280, 720, 640, true, false, 3, 2 },
-    { "not urgent", rgb_format, 1920, 1080, 640, false, false, 3, 1 },
-    { "not alone", rgb_format, 1920, 1080, 640, true, true, 3, 1 },
-    { "pageable", rgb_format, 1920, 1080, 640, true, false, 0, 1 },
-    { "half pageable", nv12_format, 1920, 1080, 640, true, false, 1, 1 },
-    { "little to bring down", rgb_format, 1920, 1080, 224, true, false, 3, 1 },
-    { "little to bring up", rgb_format, 480, 270, 640, true, false, 3, 1 },
+    { "copied", rgb_format, 1920, 1080, 640, true, false, 3, 2, 0 },
+    { "two planes", nv12_format, 1920, 1080, 640, true, false, 3, 2, 0 },
+    { "groups", rgb_format, 1920, 1080, 576, true, false, 3, 2, 0 },
+    { "gathered", rgb_format, 1920, 1080, 512, true, false, 3, 2, 0 },
+    { "all rows", nv12_format, 1280, 720, 640, true, false, 3, 2, 0 },
+    { "not urgent", rgb_format, 1920, 1080, 640, false, false, 3, 1, 0 },
+    { "not alone", rgb_format, 1920, 1080, 640, true, true, 3, 1, 0 },
+    { "pageable", rgb_format, 1920, 1080, 640, true, false, 0, 1, 0 },
+    { "half pageable", nv12_format, 1920, 1080, 640, true, false, 1, 1, 0 },
+    { "little to bring down", rgb_format, 1920, 1080, 224, true, false, 3, 1,
+        0 },
+    { "little to bring up", rgb_format, 480, 270, 640, true, false, 3, 1, 0 },
+    { "left and right", nv12_format, 1920, 1080, 640, true, false, 3, 2,
+        PP_DIRECTION_UL_LR },
+    { "from the last row", rgb_format, 1920, 1080, 640, true, false, 3, 2,
+        PP_DIRECTION_180 },
+    { "groups from the last row", rgb_format, 1920, 1080, 576, true, false, 3,
+        2, PP_DIRECTION_90R },
+    { "gathered from the last row", rgb_format, 1920, 1080, 512, true, false, 3,
+        2, PP_DIRECTION_UR_LL },
   };
   pp_device *device = open_device (3);
 

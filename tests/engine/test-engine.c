@@ -485,10 +485,51 @@ test_cycles (void)
       count_resources (DESCRIPTORS));
 }
 
+/* The stages of the first 64 jobs are timed, and of one in eight after them; with
+ * pp_device_time_all those of every job. After a reservation it begins anew. */
+static void
+test_timed_jobs (void)
+{
+  enum {
+    FIRST = 64,
+    PART = 8,
+    JOBS = FIRST + 4 * PART
+  };
+  const pp_spec spec = letterbox_spec (48, 48);
+  pp_device *device = open_device (2);
+  struct frame frame;
+
+  frame_init (
+      &frame, pp_device_arena (device), &spec, rgb_format (32, 32), 0, 5);
+  for (int round = 0; round < 3; round++) {
+    int timed = 0, late = 0;
+
+    pp_device_time_all (device, round == 1);
+    EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK, "reserve");
+    for (int i = 0; i < JOBS; i++) {
+      frame_submit (&frame, device, 3);
+      EXPECT (pp_job_wait (frame.job, NULL) == PP_OK, "job %d failed", i);
+      frame_wait_callbacks (&frame);
+      pp_job_unref (&frame.job);
+      timed += frame.info.timed;
+      late += frame.info.timed && i >= FIRST;
+      EXPECT (frame.info.timed || frame.info.times.done == 0,
+          "job %d has times that nobody took", i);
+    }
+    EXPECT (timed - late == FIRST, "round %d: %d of the first %d jobs", round,
+        timed - late, FIRST);
+    EXPECT (late == (round == 1 ? JOBS - FIRST : (JOBS - FIRST) / PART),
+        "round %d: %d of the next %d jobs", round, late, JOBS - FIRST);
+  }
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
 static const struct suite_test tests[] = {
   { "arguments", test_arguments },
   { "round_robin", test_round_robin },
   { "times", test_times },
+  { "timed_jobs", test_timed_jobs },
   { "after", test_after },
   { "ended_before_done", test_ended_before_done },
   { "close_in_flight", test_close_in_flight },

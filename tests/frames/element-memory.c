@@ -329,8 +329,9 @@ address_of (GstMemory *memory)
   GstMapInfo map;
 
   fail_unless (gst_memory_map (memory, &map, GST_MAP_READ));
+  guint8 *data = map.data; /* which unmapping may clear */
   gst_memory_unmap (memory, &map);
-  return map.data;
+  return data;
 }
 
 /* Shares to the end of what they share, and neighbours that are one piece. */

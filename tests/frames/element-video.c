@@ -30,6 +30,9 @@ static const gchar *const settings[] = {
   "width=5 height=21 fit=letterbox pad-align=top-left",
   "width=33 height=17 fit=crop method=bicubic antialias=true",
   "width=20 height=20 fit=letterbox denoise=median method=area pad-value=9.5",
+  "width=37 height=29 fit=letterbox video-direction=90r",
+  "width=8 height=70 fit=crop video-direction=ul-lr",
+  "width=40 height=20 video-direction=180",
 };
 
 static void
@@ -171,6 +174,13 @@ static const struct {
   { "width=16 height=16 fit=crop ignore-pixel-aspect-ratio=true",
       "width=64,height=48,pixel-aspect-ratio=2/1", "video/x-raw,format=RGB",
       "pixel-aspect-ratio=2/1" },
+  { "video-direction=90l width=20 height=20",
+      "width=64,height=32,pixel-aspect-ratio=1/2", "video/x-raw,format=RGB",
+      "pixel-aspect-ratio=1/1" },
+  { "video-direction=90l width=20 height=20", "width=64,height=32",
+      "video/x-raw,format=RGB", "pixel-aspect-ratio=1/2" },
+  { "video-direction=90l", "width=64,height=32", "video/x-raw,format=RGB",
+      "width=32,height=64,pixel-aspect-ratio=1/1" },
   /* what downstream says */
   { "width=32", "width=64,height=48",
       "video/x-raw,format=RGB,pixel-aspect-ratio=1/1",

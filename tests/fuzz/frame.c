@@ -185,6 +185,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     GstBuffer *buffer = take_buffer (&in, &negotiated.info);
 
     take_metas (&in, &negotiated.info, buffer);
+    negotiated.settings.video_direction = take_index (&in, PP_N_DIRECTIONS);
     if (gst_pp_input_map (&input, &negotiated.info, buffer, &reason)) {
       check_input (&input, &negotiated);
       gst_pp_input_clear (&input);

@@ -253,10 +253,11 @@ int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   input in = { data, size };
-  const pp_spec spec = take_spec (&in);
+  pp_spec spec = take_spec (&in);
   const pp_format format = take_format (&in);
   const bool cropped = take_bool (&in);
   const pp_rect source = take_rect (&in, &format);
+  spec.direction = (pp_direction) take_mostly (&in, 0, PP_N_DIRECTIONS - 1);
   pp_error error = { PP_OK, "" };
   pp_plan *plan =
       pp_plan_new (&spec, &format, cropped ? &source : NULL, &error);

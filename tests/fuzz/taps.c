@@ -29,9 +29,10 @@ take_axis (input *in)
   const int first_out = (int) (take_word (in) % (unsigned) resized);
   const int left = resized - first_out, wanted = take_size (in);
   const int sub = take_index (in, 3);
+  const bool cosited = take_bool (in), mirrored = take_bool (in);
 
   return (pp_axis_geometry){ start, length, resized, first_out,
-    wanted < left ? wanted : left, sub, take_bool (in) };
+    wanted < left ? wanted : left, sub, cosited, mirrored };
 }
 
 static pp_spec

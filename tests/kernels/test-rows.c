@@ -88,21 +88,19 @@ align_strides (check_case *check, check_random *random)
     check->stride[p] = (check->stride[p] + 15) / 16 * 16;
 }
 
+/* number: for the texts. */
 static void
-check_case_number (int number)
+check_moved (const check_case *check, check_random random, int number)
 {
-  check_case check;
-  check_random random = check_case_init (&check, 1, number);
   struct frame frame;
-
-  align_strides (&check, &random);
   pp_plan *plan = make_plan (
-      &check.spec, &check.format, check.cropped ? &check.source : NULL);
+      &check->spec, &check->format, check->cropped ? &check->source : NULL);
+
   if (plan == NULL)
     return;
   check_rows (plan, number);
 
-  frame_init (&frame, &check, &random);
+  frame_init (&frame, check, &random);
   const pp_view source = pp_plan_crop_view (plan, &frame.view);
   uint8_t *expected = must (malloc (plan->tensor_size));
   uint8_t *tensor = must (malloc (plan->tensor_size));
@@ -133,8 +131,38 @@ check_case_number (int number)
 static void
 test_cases (void)
 {
-  for (int number = 0; number < CASES; number++)
-    check_case_number (number);
+  for (int number = 0; number < CASES; number++) {
+    check_case check;
+    check_random random = check_case_init (&check, 1, number);
+
+    align_strides (&check, &random);
+    check_moved (&check, random, number);
+  }
+}
+
+/* A band of a mirrored frame may begin in the middle of a group of rows that are
+ * copied together: with the one that the other band takes, or with all. */
+static void
+test_cut_groups (void)
+{
+  static const pp_direction directions[] = { PP_DIRECTION_VERT,
+    PP_DIRECTION_90R };
+  static const double fractions[] = { 0, 0.875, 0.7 };
+
+  for (int height = 16; height < 26; height++)
+    for (int out = 4; out < height; out++)
+      for (int i = 0; i < 2 * 2 * 3; i++) {
+        check_case check = { .number = -4 };
+        const check_random random = { (uint64_t) (height * out + i) };
+
+        check_case_frame (&check, "RGB", 16, height);
+        check.spec.method = i & 1 ? PP_METHOD_BILINEAR : PP_METHOD_NEAREST;
+        check.spec.direction = directions[i >> 1 & 1];
+        check.spec.crop_fraction = fractions[i >> 2];
+        check.spec.width = check.spec.direction == PP_DIRECTION_VERT ? 8 : out;
+        check.spec.height = check.spec.direction == PP_DIRECTION_VERT ? out : 8;
+        check_moved (&check, random, height * 1000 + out);
+      }
 }
 
 /* How each plane of DESIGN.md's jobs is moved. Planes that are pinned; strides
@@ -463,6 +491,7 @@ int
 main (void)
 {
   test_cases ();
+  test_cut_groups ();
   test_decisions ();
   test_recipes ();
   test_light_taps ();

@@ -90,6 +90,34 @@ test_modes (void)
   g_unlink (path);
 }
 
+/* A file that its owner may not write stays, although its folder would let it be
+ * replaced. Root, who may write any, becomes somebody else for it. */
+static void
+test_read_only (void)
+{
+  g_autofree gchar *path = path_of ("read-only.json");
+  const gboolean root = geteuid () == 0;
+  struct stat status;
+
+  g_file_set_contents (path, "old", -1, NULL);
+  g_chmod (path, 0400);
+  if (root) {
+    EXPECT (chown (path, OTHER_USER, OTHER_GROUP) == 0 &&
+            chown (folder, OTHER_USER, OTHER_GROUP) == 0 &&
+            setegid (OTHER_GROUP) == 0 && seteuid (OTHER_USER) == 0,
+        "%s", g_strerror (errno));
+  }
+  expect_refused (path, "Permission denied");
+  expect_content (path, "old");
+  EXPECT (stat (path, &status) == 0 && (status.st_mode & 07777) == 0400,
+      "mode %o", status.st_mode & 07777);
+  if (root) {
+    EXPECT (seteuid (0) == 0 && setegid (0) == 0 && chown (folder, 0, 0) == 0,
+        "%s", g_strerror (errno));
+  }
+  g_unlink (path);
+}
+
 /* A new file has what the umask leaves. */
 static void
 test_new_file (void)
@@ -228,6 +256,7 @@ main (void)
 {
   folder = g_dir_make_tmp ("output-file-XXXXXX", NULL);
   test_modes ();
+  test_read_only ();
   test_new_file ();
   test_owner ();
   test_links ();

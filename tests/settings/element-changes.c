@@ -28,6 +28,7 @@ static const struct {
   { "crop", "0,0,-5,5", "crop=0,0,-5,5|at least 1" },
   { "crop", "0,0,1.5,5", "crop=0,0,1.5,5|whole number" },
   { "crop", "1200,0,81,100", "crop=1200,0,81,100|no pixel|32x24" },
+  { "video-direction", "custom", "video-direction=custom|identity" },
   { "crop", "-9,0,9,9", "crop=-9,0,9,9|no pixel|32x24" },
 };
 

@@ -127,6 +127,8 @@ const Row message_rows[] = {
   { "crop=0,0,1.5,2", &settings, "crop=0,0,1.5,2|1.5|whole number" },
   { "crop=32,0,10,24", &settings, "crop=32,0,10,24|no pixel|32x24" },
   { "crop=-10,-10,10,10", &settings, "crop=-10,-10,10,10|no pixel|32x24" },
+  { "video-direction=custom", &settings,
+      "video-direction=custom|ur-ll or auto" },
   { "mean=1,2", &settings, "mean=1,2|2 values|3 channels" },
   { "mean=1,2,3 channels=gray", &settings, "mean=1,2,3|1 channels" },
   { "pad-value=1,2", &settings, "pad-value=1,2" },

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #include "gst/cudapreproc.h"
+#include "gst/cudapreprocmux.h"
 
 #include "tests/fake/backend_fake.h"
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
 #include "tests/common/resources.h"
 
-#define N_FRAMES 8 /* in a pipeline */
 /* While the first of them are pushed, the device stands still: which is behind
  * another is no matter of luck then. */
 #define HELD_FRAMES 3
@@ -57,6 +57,28 @@ static const Stream streams[] = {
       120, 68, 8, 1, 3 },
 };
 
+/* Frames go through it with threads before and behind the element. */
+typedef struct {
+  const gchar *name, *line;
+  guint tensors;
+} Pipeline;
+
+static const Pipeline pipelines[] = {
+  { "pipeline",
+      "videotestsrc num-buffers=8 ! video/x-raw,format=NV12,width=120,height=68 "
+      "! queue ! cudapreproc name=pp width=32 height=18 streams=2 "
+      "staging-threads=2 async-depth=2 ! queue ! fakesink name=out sync=false",
+      8 },
+  { "mux",
+      "cudapreprocmux name=pp width=32 height=18 streams=2 staging-threads=2 "
+      "! queue ! fakesink name=out sync=false "
+      "videotestsrc num-buffers=3 ! video/x-raw,format=NV12,width=120,height=68 "
+      "! queue ! pp. "
+      "videotestsrc num-buffers=4 ! video/x-raw,format=RGB,width=40,height=34 "
+      "! queue ! pp.",
+      4 },
+};
+
 typedef struct {
   fake_call call;
   gint nth; /* from 1 */
@@ -88,8 +110,10 @@ may_go_unnoticed (fake_call call)
 static gboolean
 is_own (GstMessage *message)
 {
-  return G_TYPE_CHECK_INSTANCE_TYPE (
-      GST_MESSAGE_SRC (message), GST_TYPE_CUDA_PREPROC);
+  GstObject *source = GST_MESSAGE_SRC (message);
+
+  return G_TYPE_CHECK_INSTANCE_TYPE (source, GST_TYPE_CUDA_PREPROC) ||
+      G_TYPE_CHECK_INSTANCE_TYPE (source, GST_TYPE_CUDA_PREPROC_MUX);
 }
 
 static void
@@ -406,24 +430,19 @@ stop (GstElement *pipeline)
   fail_unless (took < STOP_TIME, "stopping took %" G_GINT64_FORMAT " us", took);
 }
 
-/* As above, with threads before and behind the element. */
 static gboolean
-run_pipeline (const Fault *fault, Tally *tally)
+run_pipeline (const Pipeline *kind, const Fault *fault, Tally *tally)
 {
   gint out = 0;
 
   fake_reset ();
   fake_fail (fault->call, fault->nth, fault->sticky);
-  GstElement *pipeline = test_launch (BACKEND,
-      "videotestsrc num-buffers=%d ! video/x-raw,format=NV12,width=120,"
-      "height=68 ! queue ! cudapreproc name=pp width=32 height=18 streams=2 "
-      "staging-threads=2 async-depth=2 ! queue ! fakesink name=out sync=false",
-      N_FRAMES);
+  GstElement *pipeline = test_launch (BACKEND, "%s", kind->line);
   test_count_buffers (test_pad (pipeline, "out", "sink"), &out);
 
   const gboolean told = play (pipeline, fault);
   const gboolean fired = has_fired (fault);
-  fail_unless (told || g_atomic_int_get (&out) == N_FRAMES);
+  fail_unless (told || g_atomic_int_get (&out) == (gint) kind->tensors);
   stop (pipeline);
   tally->delivered += (guint) g_atomic_int_get (&out);
 
@@ -431,7 +450,7 @@ run_pipeline (const Fault *fault, Tally *tally)
   fake_fail (fault->call, 0, FALSE);
   g_atomic_int_set (&out, 0);
   fail_unless (!play (pipeline, &none), "the fault is still there");
-  fail_unless_equals_int (out, N_FRAMES);
+  fail_unless_equals_int (out, kind->tensors);
   test_stop (&pipeline);
   if (!fired)
     return FALSE;
@@ -450,9 +469,10 @@ do_nothing (gpointer data)
   return data;
 }
 
-/* stream NULL: with a pipeline. The number of runs in which the call failed. */
+/* With a stream or a pipeline; the other is NULL. The number of runs in which the
+ * call failed. */
 static guint
-fail_each (fake_call call, const Stream *stream)
+fail_each (fake_call call, const Stream *stream, const Pipeline *pipeline)
 {
   Tally tally = { 0 };
 
@@ -461,13 +481,13 @@ fail_each (fake_call call, const Stream *stream)
   for (gint sticky = 0; sticky <= 1; sticky++) {
     Fault fault = { call, 1, sticky };
     while (stream != NULL ? run_harness (stream, &fault, &tally)
-                          : run_pipeline (&fault, &tally))
+                          : run_pipeline (pipeline, &fault, &tally))
       fault.nth++;
   }
   g_print ("%-8s %-14s %4u runs: %4u errors, %3u unnoticed, %3u lost, "
            "%4u tensors\n",
-      stream != NULL ? stream->name : "pipeline", call_name (call), tally.runs,
-      tally.failed, tally.unnoticed, tally.lost, tally.delivered);
+      stream != NULL ? stream->name : pipeline->name, call_name (call),
+      tally.runs, tally.failed, tally.unnoticed, tally.lost, tally.delivered);
   return tally.runs;
 }
 
@@ -476,7 +496,7 @@ GST_START_TEST (test_stream_with_a_fault) {
   guint runs = 0;
 
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
-    runs += fail_each ((fake_call) __i__, &streams[i]);
+    runs += fail_each ((fake_call) __i__, &streams[i], NULL);
   /* Streams are waited for only where something else has failed. */
   fail_unless (runs > 0 || __i__ == FAKE_STREAM_SYNC, "%s: never called",
       call_name ((fake_call) __i__));
@@ -484,7 +504,8 @@ GST_START_TEST (test_stream_with_a_fault) {
 GST_END_TEST
 
 GST_START_TEST (test_pipeline_with_a_fault) {
-  fail_each ((fake_call) __i__, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+    fail_each ((fake_call) __i__, NULL, &pipelines[i]);
 }
 GST_END_TEST
 
@@ -493,6 +514,8 @@ add_tests (TCase *tcase)
 {
   gst_element_register (
       NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  gst_element_register (
+      NULL, "cudapreprocmux", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC_MUX);
   tcase_add_loop_test (
       tcase, test_stream_with_a_fault, 0, (int) FAKE_MALLOC + 1);
   tcase_add_loop_test (

@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * SECTION:element-cudapreprocmux
+ * @title: cudapreprocmux
+ * @short_description: frames of several streams to one batch of tensors
+ *
+ * Takes one frame from each sink pad, whatever its size and format, and makes a
+ * tensor with a slice for each of them: the frame of sink_2 is slice 2. All that
+ * cudapreproc does to a frame, with the same properties, is done to each.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 cudapreprocmux name=mux width=640 height=640 fit=letterbox ! fakesink videotestsrc num-buffers=100 ! queue ! mux. videotestsrc num-buffers=100 pattern=ball ! queue ! mux.
+ * ]|
+ *
+ * Since: 0.1
+ */
+
+#include "cudapreprocmux.h"
+
+#include <string.h>
+
+#include "buffers/allocation.h"
+#include "buffers/batch.h"
+#include "buffers/host_memory.h"
+#include "buffers/meta.h"
+#include "buffers/tensor_pool.h"
+#include "caps/capswatch.h"
+#include "caps/inputformat.h"
+#include "caps/tensorcaps.h"
+#include "converter.h"
+#include "debug.h"
+#include "muxpad.h"
+
+struct _GstCudaPreprocMux {
+  GstAggregator parent;
+  GstPpConverter converter;
+
+  /* The number of slices; 0 before the first negotiation. Under the object lock;
+   * the source pad's thread alone writes it. */
+  guint slices;
+  GstPpTensor tensor;    /* the source pad's thread's */
+  GstClockTime position; /* of the last batch; NONE before it; likewise */
+};
+
+/* One frame of each pad that has one. */
+typedef struct {
+  GstCudaPreprocMuxPad *pad[GST_PP_MAX_BATCH]; /* owned; by index */
+  GstBuffer *frame[GST_PP_MAX_BATCH];          /* owned; NULL: there is none */
+  guint frames;
+  gboolean ended;        /* no pad has a frame or will have one */
+  GstClockTime earliest; /* running time of the earliest frame */
+  GstClockTime duration; /* its own */
+  guint discont;         /* GST_BUFFER_FLAG_DISCONT if a frame has it */
+} Round;
+
+static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
+    GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
+
+static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
+
+#define gst_cuda_preproc_mux_parent_class parent_class
+G_DEFINE_TYPE_WITH_CODE (GstCudaPreprocMux, gst_cuda_preproc_mux,
+    GST_TYPE_AGGREGATOR, G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
+
+/* Upstream wanted memory for a frame. It may hold locks, need not report the
+ * failure itself, and may be shutting down. */
+static void
+on_allocation_failed (gpointer owner, const pp_error *error)
+{
+  GstCudaPreprocMux *self = owner;
+
+  if (gst_pad_is_active (self->parent.srcpad))
+    gst_pp_error_gate_try_post (&self->converter.errors,
+        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
+        error->text);
+}
+
+/* pads */
+
+static void
+warn_no_slice (GstCudaPreprocMux *self, guint index, guint slices)
+{
+  GST_ELEMENT_WARNING (self, CORE, PAD,
+      ("There is no pad sink_%u: batches have %u pictures", index, slices),
+      ("Set batch-size to the number of streams before the element starts."));
+}
+
+/* Whether the number of slices leaves room for a pad of this index. A pad that is
+ * requested before the first negotiation is part of what decides that number,
+ * where nothing else does. */
+static gboolean
+has_slice (GstCudaPreprocMux *self, guint index)
+{
+  GST_OBJECT_LOCK (self);
+  guint slices = self->slices;
+  GST_OBJECT_UNLOCK (self);
+
+  if (slices == 0)
+    slices =
+        (guint) gst_pp_converter_tensor_constraints (&self->converter).batch;
+  if (slices == 0)
+    slices = GST_PP_MAX_BATCH;
+  if (index < slices)
+    return TRUE;
+  warn_no_slice (self, index, slices);
+  return FALSE;
+}
+
+static gboolean
+is_taken (GstCudaPreprocMux *self, guint index)
+{
+  gboolean taken = FALSE;
+
+  GST_OBJECT_LOCK (self);
+  for (GList *l = GST_ELEMENT (self)->sinkpads; l != NULL; l = l->next)
+    taken |= GST_CUDA_PREPROC_MUX_PAD (l->data)->index == index;
+  GST_OBJECT_UNLOCK (self);
+  return taken;
+}
+
+static GstAggregatorPad *
+gst_cuda_preproc_mux_create_new_pad (GstAggregator *aggregator,
+    GstPadTemplate *templ, const gchar *name, const GstCaps *caps)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  guint index = 0;
+
+  if (name == NULL || g_strcmp0 (name, templ->name_template) == 0) {
+    while (is_taken (self, index))
+      index++;
+  } else if (!gst_pp_mux_pad_number (name, &index) || is_taken (self, index)) {
+    GST_WARNING_OBJECT (self, "no pad can be named %s", name);
+    return NULL;
+  }
+  if (!has_slice (self, index))
+    return NULL;
+  GstCudaPreprocMuxPad *pad =
+      gst_pp_mux_pad_new (GST_ELEMENT_CAST (self), templ, index);
+  gst_pp_caps_watch_add (
+      GST_PAD (pad), GST_ELEMENT_CAST (self), &self->converter.errors);
+  return GST_AGGREGATOR_PAD (pad);
+}
+
+/* The pads by their index, each with a reference. */
+static void
+list_pads (
+    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH])
+{
+  memset (pads, 0, GST_PP_MAX_BATCH * sizeof *pads);
+  GST_OBJECT_LOCK (self);
+  for (GList *l = GST_ELEMENT (self)->sinkpads; l != NULL; l = l->next) {
+    GstCudaPreprocMuxPad *pad = gst_object_ref (l->data);
+    pads[pad->index] = pad;
+  }
+  GST_OBJECT_UNLOCK (self);
+}
+
+static void
+unref_pads (GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH])
+{
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    gst_clear_object (&pads[i]);
+}
+
+/* caps */
+
+/* The pads there, to the last number. */
+static gint
+count_slices (GstCudaPreprocMux *self)
+{
+  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  gint n = 1;
+
+  list_pads (self, pads);
+  for (gint i = 0; i < GST_PP_MAX_BATCH; i++)
+    if (pads[i] != NULL)
+      n = i + 1;
+  unref_pads (pads);
+  return n;
+}
+
+static GstFlowReturn
+gst_cuda_preproc_mux_update_src_caps (
+    GstAggregator *aggregator, GstCaps *caps, GstCaps **chosen)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  /* No size, which frames do not have in common, and no framerate. */
+  g_autoptr (GstCaps) frames = gst_caps_new_empty_simple ("video/x-raw");
+
+  *chosen = gst_pp_converter_fixate (&self->converter, caps, frames,
+      self->slices != 0 ? (gint) self->slices : count_slices (self));
+  return gst_caps_is_empty (*chosen) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_OK;
+}
+
+/* Reads the caps of batches. FALSE after posting why they cannot be made. */
+static gboolean
+read_batches (GstCudaPreprocMux *self, const GstCaps *caps)
+{
+  const GstPpTensorConstraints constraints =
+      gst_pp_converter_tensor_constraints (&self->converter);
+  g_autofree gchar *reason = NULL;
+  gchar *text;
+
+  if (!gst_pp_tensor_from_caps (caps, &constraints, &self->tensor, &reason))
+    text = g_strdup_printf ("The tensors' caps have %s", reason);
+  else if (self->slices != 0 && self->slices != (guint) self->tensor.batch)
+    text = g_strdup_printf (
+        "Downstream now wants batches of %d pictures, but they have %u since "
+        "the start",
+        self->tensor.batch, self->slices);
+  else
+    return TRUE;
+  gst_pp_converter_post_reason (
+      &self->converter, GST_PP_FAULT_NEGOTIATION, text);
+  return FALSE;
+}
+
+/* FALSE after posting why the pad's frames cannot be converted. */
+static gboolean
+negotiate_pad (
+    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad, const GstCaps *tensors)
+{
+  pad->negotiated = gst_pp_converter_set_caps (
+      &self->converter, &pad->what, pad->caps, tensors);
+  return pad->negotiated;
+}
+
+static gboolean
+gst_cuda_preproc_mux_negotiated_src_caps (
+    GstAggregator *aggregator, GstCaps *caps)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  gboolean negotiated = read_batches (self, caps);
+
+  list_pads (self, pads);
+  for (guint i = 0; i < GST_PP_MAX_BATCH && negotiated; i++)
+    if (pads[i] != NULL && pads[i]->caps != NULL)
+      negotiated = negotiate_pad (self, pads[i], caps);
+  unref_pads (pads);
+  if (!negotiated)
+    return FALSE;
+  GST_OBJECT_LOCK (self);
+  self->slices = (guint) self->tensor.batch;
+  GST_OBJECT_UNLOCK (self);
+  GST_DEBUG_OBJECT (self, "negotiated batches of %d: %" GST_PTR_FORMAT,
+      self->tensor.batch, caps);
+  return TRUE;
+}
+
+/* A live batch waits for the slowest stream's next frame at most. */
+static void
+update_latency (GstCudaPreprocMux *self)
+{
+  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstClockTime longest = 0;
+
+  list_pads (self, pads);
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    if (pads[i] != NULL && GST_CLOCK_TIME_IS_VALID (pads[i]->frame_duration))
+      longest = MAX (longest, pads[i]->frame_duration);
+  unref_pads (pads);
+  gst_aggregator_set_latency (&self->parent, longest, longest);
+}
+
+static gboolean
+handle_caps (GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad, GstCaps *caps)
+{
+  g_autoptr (GstCaps) tensors = gst_pad_get_current_caps (self->parent.srcpad);
+  const GstStructure *video = gst_caps_get_structure (caps, 0);
+  gint fps_n, fps_d;
+
+  gst_caps_replace (&pad->caps, caps);
+  pad->frame_duration = GST_CLOCK_TIME_NONE;
+  if (gst_structure_get_fraction (video, "framerate", &fps_n, &fps_d) &&
+      fps_n > 0 && fps_d > 0)
+    pad->frame_duration = gst_util_uint64_scale_int (GST_SECOND, fps_d, fps_n);
+  update_latency (self);
+  return tensors == NULL || negotiate_pad (self, pad, tensors);
+}
+
+/* memory */
+
+static gboolean
+gst_cuda_preproc_mux_propose_allocation (GstAggregator *aggregator,
+    GstAggregatorPad *pad, GstQuery *decide_query, GstQuery *query)
+{
+  GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (aggregator)->converter;
+
+  return gst_pp_propose_allocation (query, converter->allocator,
+      (guint) pp_device_streams (converter->device));
+}
+
+static gboolean
+gst_cuda_preproc_mux_decide_allocation (
+    GstAggregator *aggregator, GstQuery *query)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  pp_device *device = self->converter.device;
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  if (gst_pp_decide_allocation (query, device, &self->tensor,
+          (guint) pp_device_streams (device), &fault, &reason))
+    return TRUE;
+  gst_pp_converter_post_reason (&self->converter, fault, reason);
+  return FALSE;
+}
+
+/* a batch's way: clip, take_round, convert, aggregate */
+
+/* On the source pad's thread, with the pad's lock held. */
+static GstBuffer *
+gst_cuda_preproc_mux_clip (
+    GstAggregator *aggregator, GstAggregatorPad *pad, GstBuffer *frame)
+{
+  if (!GST_BUFFER_PTS_IS_VALID (frame) || /* an error, see take_round */
+      GST_CLOCK_TIME_IS_VALID (
+          gst_pp_mux_pad_running_time (GST_CUDA_PREPROC_MUX_PAD (pad), frame)))
+    return frame;
+  GST_DEBUG_OBJECT (pad,
+      "the frame with PTS %" GST_TIME_FORMAT " is outside of its segment and "
+      "was dropped",
+      GST_TIME_ARGS (GST_BUFFER_PTS (frame)));
+  gst_buffer_unref (frame);
+  return NULL;
+}
+
+/* Stands for a GAP event. */
+static gboolean
+is_gap (GstBuffer *frame)
+{
+  return GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_GAP) &&
+      gst_buffer_get_size (frame) == 0;
+}
+
+static void
+clear_round (Round *round)
+{
+  unref_pads (round->pad);
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    gst_clear_buffer (&round->frame[i]);
+}
+
+/* FALSE after posting why a frame cannot be part of a batch. */
+static gboolean
+check_frame (
+    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad, GstBuffer *frame)
+{
+  if (!GST_BUFFER_PTS_IS_VALID (frame))
+    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
+        g_strdup_printf ("A frame on %s has no timestamp", GST_PAD_NAME (pad)));
+  else if (!pad->negotiated)
+    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
+        g_strdup_printf (
+            "A frame came on %s before its caps", GST_PAD_NAME (pad)));
+  else
+    return TRUE;
+  return FALSE;
+}
+
+/* For a pad that was requested just before the number of slices was known, and has
+ * none. */
+static void
+drop_frame (GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad)
+{
+  if (gst_aggregator_pad_drop_buffer (&pad->parent) && !pad->warned)
+    warn_no_slice (self, pad->index, self->slices);
+  pad->warned = TRUE;
+}
+
+/* Takes a frame from each pad that has one. FALSE after posting an error. */
+static gboolean
+take_round (GstCudaPreprocMux *self, Round *round)
+{
+  memset (round, 0, sizeof *round);
+  round->ended = TRUE;
+  round->earliest = round->duration = GST_CLOCK_TIME_NONE;
+  list_pads (self, round->pad);
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++) {
+    GstCudaPreprocMuxPad *pad = round->pad[i];
+    if (pad == NULL)
+      continue;
+    if (i >= self->slices) {
+      drop_frame (self, pad);
+      continue;
+    }
+    GstBuffer *frame = gst_aggregator_pad_pop_buffer (&pad->parent);
+    round->ended = round->ended && frame == NULL &&
+        gst_aggregator_pad_is_eos (&pad->parent);
+    if (frame == NULL)
+      continue;
+    if (is_gap (frame)) {
+      gst_buffer_unref (frame);
+      continue;
+    }
+    round->frame[i] = frame;
+    if (!check_frame (self, pad, frame))
+      return FALSE;
+    const GstClockTime time = gst_pp_mux_pad_running_time (pad, frame);
+    if (!GST_CLOCK_TIME_IS_VALID (round->earliest) || time < round->earliest) {
+      round->earliest = time;
+      round->duration = GST_BUFFER_DURATION (frame);
+    }
+    round->discont |= GST_BUFFER_FLAGS (frame) & GST_BUFFER_FLAG_DISCONT;
+    round->frames++;
+  }
+  return TRUE;
+}
+
+/* Why there is no buffer for a batch. */
+static void
+post_no_output (GstCudaPreprocMux *self, GstBufferPool *pool)
+{
+  pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
+
+  if (pool != NULL)
+    gst_pp_tensor_pool_get_error (pool, &error);
+  gst_pp_converter_post_error (&self->converter, &error);
+}
+
+/* Where running time time is in the output segment: never before the batch that
+ * went out last. */
+static GstClockTime
+place_batch (GstCudaPreprocMux *self, GstClockTime time)
+{
+  const GstSegment *segment =
+      &GST_AGGREGATOR_PAD (self->parent.srcpad)->segment;
+  const guint64 position =
+      gst_segment_position_from_running_time (segment, GST_FORMAT_TIME, time);
+
+  return GST_CLOCK_TIME_IS_VALID (self->position)
+      ? MAX (position, self->position)
+      : position;
+}
+
+/* A buffer with what belongs to the round: its times and flags. */
+static GstFlowReturn
+prepare_output (GstCudaPreprocMux *self, const Round *round, GstBuffer **output)
+{
+  g_autoptr (GstBufferPool) pool =
+      gst_aggregator_get_buffer_pool (&self->parent);
+  const GstFlowReturn flow = pool != NULL
+      ? gst_buffer_pool_acquire_buffer (pool, output, NULL)
+      : GST_FLOW_ERROR;
+
+  if (flow != GST_FLOW_OK) {
+    if (flow == GST_FLOW_ERROR)
+      post_no_output (self, pool);
+    return flow;
+  }
+  self->position = place_batch (self, round->earliest);
+  GST_BUFFER_PTS (*output) = self->position;
+  GST_BUFFER_DURATION (*output) = round->duration;
+  GST_BUFFER_FLAG_SET (*output, round->discont);
+  return GST_FLOW_OK;
+}
+
+/* Adds slice i's frame of the round to the batch, which the first one opens. */
+static GstFlowReturn
+convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
+{
+  GstPpConverter *converter = &self->converter;
+  GstCudaPreprocMuxPad *pad = round->pad[i];
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstBuffer *output = NULL;
+  pp_plan *plan = NULL;
+
+  GstPpFrame *frame = gst_pp_converter_map (
+      converter, &pad->what, g_steal_pointer (&round->frame[i]), &plan);
+  if (frame == NULL)
+    return GST_FLOW_ERROR;
+  if (batch->buffer == NULL) {
+    flow = prepare_output (self, round, &output);
+    if (flow == GST_FLOW_OK &&
+        !gst_pp_converter_open_batch (
+            converter, &pad->what, batch, output, plan))
+      flow = GST_FLOW_ERROR;
+  }
+  if (flow != GST_FLOW_OK) {
+    gst_pp_frame_free (frame);
+    return flow;
+  }
+  return gst_pp_converter_add (
+             converter, &pad->what, batch, i, GST_PAD_NAME (pad), frame, plan)
+      ? GST_FLOW_OK
+      : GST_FLOW_ERROR;
+}
+
+static GstFlowReturn
+send_round (GstCudaPreprocMux *self, Round *round)
+{
+  GstAggregatorPad *srcpad = GST_AGGREGATOR_PAD (self->parent.srcpad);
+  GstFlowReturn flow = GST_FLOW_OK;
+  GstPpBatch batch = { NULL };
+
+  for (guint i = 0; i < GST_PP_MAX_BATCH && flow == GST_FLOW_OK; i++)
+    if (round->frame[i] != NULL)
+      flow = convert (self, round, i, &batch);
+  if (flow != GST_FLOW_OK) {
+    gst_pp_batch_clear (&batch);
+    return flow;
+  }
+  GST_OBJECT_LOCK (srcpad);
+  srcpad->segment.position = self->position;
+  GST_OBJECT_UNLOCK (srcpad);
+  return gst_aggregator_finish_buffer (
+      &self->parent, gst_pp_batch_close (&batch));
+}
+
+static GstFlowReturn
+gst_cuda_preproc_mux_aggregate (GstAggregator *aggregator, gboolean timeout)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstFlowReturn flow = GST_AGGREGATOR_FLOW_NEED_DATA;
+  Round round;
+
+  /* A deadline comes also where negotiation failed. */
+  if (!gst_pad_has_current_caps (aggregator->srcpad))
+    return gst_pp_error_gate_has_posted (&self->converter.errors)
+        ? GST_FLOW_NOT_NEGOTIATED
+        : GST_AGGREGATOR_FLOW_NEED_DATA;
+  if (!take_round (self, &round))
+    flow = GST_FLOW_ERROR;
+  else if (round.ended)
+    flow = gst_pp_converter_end_stream (&self->converter) ? GST_FLOW_EOS
+                                                          : GST_FLOW_ERROR;
+  else if (round.frames > 0)
+    flow = send_round (self, &round);
+  clear_round (&round);
+  return flow;
+}
+
+/* The running time of the earliest frame that waits, by which a live batch leaves
+ * when the latency has passed; NONE: nothing waits. */
+static GstClockTime
+gst_cuda_preproc_mux_get_next_time (GstAggregator *aggregator)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstClockTime earliest = GST_CLOCK_TIME_NONE;
+
+  list_pads (self, pads);
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++) {
+    if (pads[i] == NULL)
+      continue;
+    GstBuffer *frame = gst_aggregator_pad_peek_buffer (&pads[i]->parent);
+    if (frame == NULL)
+      continue;
+    const GstClockTime time = GST_BUFFER_PTS_IS_VALID (frame)
+        ? gst_pp_mux_pad_running_time (pads[i], frame)
+        : 0; /* the error is posted at once */
+    if (!GST_CLOCK_TIME_IS_VALID (earliest) || time < earliest)
+      earliest = time;
+    gst_buffer_unref (frame);
+  }
+  unref_pads (pads);
+  return earliest;
+}
+
+/* events and queries */
+
+/* Serialized ones come on the source pad's thread. */
+static gboolean
+gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
+    GstAggregatorPad *aggregator_pad, GstEvent *event)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstCudaPreprocMuxPad *pad = GST_CUDA_PREPROC_MUX_PAD (aggregator_pad);
+
+  if (GST_EVENT_TYPE (event) == GST_EVENT_CAPS) {
+    GstCaps *caps;
+    gst_event_parse_caps (event, &caps);
+    const gboolean handled = handle_caps (self, pad, caps);
+    gst_event_unref (event);
+    return handled;
+  }
+  /* GStreamer 1.22 asserts that there is one. */
+  if (GST_EVENT_TYPE (event) == GST_EVENT_GAP &&
+      pad->parent.segment.format != GST_FORMAT_TIME) {
+    GST_WARNING_OBJECT (pad, "a GAP event before any segment is dropped");
+    gst_event_unref (event);
+    return FALSE;
+  }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
+    gst_pp_converter_start_stream (&self->converter, &pad->what, event);
+  else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG)
+    event = gst_pp_converter_take_tags (&self->converter, &pad->what, event);
+  return GST_AGGREGATOR_CLASS (parent_class)
+      ->sink_event (aggregator, aggregator_pad, event);
+}
+
+/* The stream begins again: what happened before no longer counts. */
+static GstFlowReturn
+gst_cuda_preproc_mux_flush (GstAggregator *aggregator)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+
+  pp_device_drain (self->converter.device, NULL);
+  gst_pp_error_gate_open (&self->converter.errors);
+  self->position = GST_CLOCK_TIME_NONE;
+  return GST_FLOW_OK;
+}
+
+static gboolean
+answer_position (GstCudaPreprocMux *self, GstQuery *query)
+{
+  GstAggregatorPad *srcpad = GST_AGGREGATOR_PAD (self->parent.srcpad);
+  GstFormat format;
+
+  gst_query_parse_position (query, &format, NULL);
+  if (format != GST_FORMAT_TIME)
+    return FALSE;
+  GST_OBJECT_LOCK (srcpad);
+  const guint64 position = gst_segment_to_stream_time (
+      &srcpad->segment, GST_FORMAT_TIME, srcpad->segment.position);
+  GST_OBJECT_UNLOCK (srcpad);
+  if (!GST_CLOCK_TIME_IS_VALID (position))
+    return FALSE;
+  gst_query_set_position (query, GST_FORMAT_TIME, (gint64) position);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_preproc_mux_src_query (GstAggregator *aggregator, GstQuery *query)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+
+  return GST_QUERY_TYPE (query) == GST_QUERY_POSITION
+      ? answer_position (self, query)
+      : GST_AGGREGATOR_CLASS (parent_class)->src_query (aggregator, query);
+}
+
+static gboolean
+gst_cuda_preproc_mux_sink_query (
+    GstAggregator *aggregator, GstAggregatorPad *pad, GstQuery *query)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+
+  /* Upstream wants its buffers back. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
+    pp_device_drain (self->converter.device, NULL);
+  return GST_AGGREGATOR_CLASS (parent_class)
+      ->sink_query (aggregator, pad, query);
+}
+
+/* states */
+
+static void
+forget_streams (GstCudaPreprocMux *self)
+{
+  GST_OBJECT_LOCK (self);
+  self->slices = 0;
+  GST_OBJECT_UNLOCK (self);
+  self->position = GST_CLOCK_TIME_NONE;
+}
+
+static gboolean
+gst_cuda_preproc_mux_start (GstAggregator *aggregator)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+
+  forget_streams (self);
+  return gst_pp_converter_start (&self->converter);
+}
+
+static gboolean
+gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
+{
+  GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+
+  pp_device_drain (self->converter.device, NULL);
+  list_pads (self, pads);
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    if (pads[i] != NULL) {
+      gst_pp_converter_forget_tags (&self->converter, &pads[i]->what);
+      gst_pp_mux_pad_forget (pads[i]);
+    }
+  unref_pads (pads);
+  forget_streams (self);
+  gst_pp_converter_stop (&self->converter);
+  return TRUE;
+}
+
+static GstStateChangeReturn
+gst_cuda_preproc_mux_change_state (
+    GstElement *element, GstStateChange transition)
+{
+  GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (element)->converter;
+
+  if (!gst_pp_converter_before_state (converter, transition))
+    return GST_STATE_CHANGE_FAILURE;
+  const GstStateChangeReturn result =
+      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
+  gst_pp_converter_after_state (converter, transition, result);
+  return result;
+}
+
+/* GObject */
+
+static void
+gst_cuda_preproc_mux_set_property (
+    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  gst_pp_converter_set_property (
+      &GST_CUDA_PREPROC_MUX (object)->converter, id, value, pspec);
+}
+
+static void
+gst_cuda_preproc_mux_get_property (
+    GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  gst_pp_converter_get_property (
+      &GST_CUDA_PREPROC_MUX (object)->converter, id, value);
+}
+
+/* Comes once after all properties of one g_object_set. */
+static void
+gst_cuda_preproc_mux_dispatch_properties_changed (
+    GObject *object, guint n_pspecs, GParamSpec **pspecs)
+{
+  gst_pp_live_settings_dispatch (
+      &GST_CUDA_PREPROC_MUX (object)->converter.settings, n_pspecs, pspecs);
+  G_OBJECT_CLASS (parent_class)
+      ->dispatch_properties_changed (object, n_pspecs, pspecs);
+}
+
+static void
+gst_cuda_preproc_mux_finalize (GObject *object)
+{
+  gst_pp_converter_clear (&GST_CUDA_PREPROC_MUX (object)->converter);
+  G_OBJECT_CLASS (parent_class)->finalize (object);
+}
+
+static void
+gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
+  /* It has a thread of its own, and a queue behind it holds back enough. */
+  static const gchar *const without[] = { "async-depth", NULL };
+
+  gst_pp_debug_init ();
+  gst_pp_meta_register ();
+
+  object_class->set_property = gst_cuda_preproc_mux_set_property;
+  object_class->get_property = gst_cuda_preproc_mux_get_property;
+  object_class->dispatch_properties_changed =
+      gst_cuda_preproc_mux_dispatch_properties_changed;
+  object_class->finalize = gst_cuda_preproc_mux_finalize;
+  gst_pp_converter_install_properties (object_class, without);
+
+  gst_element_class_add_static_pad_template_with_gtype (
+      element_class, &sink_template, GST_TYPE_CUDA_PREPROC_MUX_PAD);
+  gst_element_class_add_static_pad_template_with_gtype (
+      element_class, &src_template, GST_TYPE_AGGREGATOR_PAD);
+  gst_element_class_set_static_metadata (element_class,
+      "CUDA preprocessor of several streams",
+      "Filter/Converter/Video/Scaler/Colorspace/Hardware",
+      "Turns a frame of each stream into a batch of normalized tensors",
+      "The cudapreproc authors");
+  element_class->change_state = gst_cuda_preproc_mux_change_state;
+
+  aggregator_class->create_new_pad = gst_cuda_preproc_mux_create_new_pad;
+  aggregator_class->update_src_caps = gst_cuda_preproc_mux_update_src_caps;
+  aggregator_class->negotiated_src_caps =
+      gst_cuda_preproc_mux_negotiated_src_caps;
+  aggregator_class->propose_allocation =
+      gst_cuda_preproc_mux_propose_allocation;
+  aggregator_class->decide_allocation = gst_cuda_preproc_mux_decide_allocation;
+  aggregator_class->clip = gst_cuda_preproc_mux_clip;
+  aggregator_class->aggregate = gst_cuda_preproc_mux_aggregate;
+  aggregator_class->get_next_time = gst_cuda_preproc_mux_get_next_time;
+  aggregator_class->sink_event = gst_cuda_preproc_mux_sink_event;
+  aggregator_class->sink_query = gst_cuda_preproc_mux_sink_query;
+  aggregator_class->src_query = gst_cuda_preproc_mux_src_query;
+  aggregator_class->flush = gst_cuda_preproc_mux_flush;
+  aggregator_class->start = gst_cuda_preproc_mux_start;
+  aggregator_class->stop = gst_cuda_preproc_mux_stop;
+}
+
+static void
+gst_cuda_preproc_mux_init (GstCudaPreprocMux *self)
+{
+  gst_pp_converter_init (
+      &self->converter, GST_ELEMENT_CAST (self), on_allocation_failed);
+  self->position = GST_CLOCK_TIME_NONE;
+}
