@@ -60,7 +60,7 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_OUTPUT_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
 /* The interface is its property, which is one of the settings. */
@@ -127,9 +127,12 @@ log_negotiated (GstCudaPreproc *self, const GstCaps *video)
 
   gst_pp_settings_crop (&negotiated->settings, &picture);
   GST_DEBUG_OBJECT (self,
-      "negotiated tensors of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
+      "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
       "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
       "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
+      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
+          ? "tensors"
+          : gst_video_format_to_string (tensor->format),
       tensor->width, tensor->height, tensor->channels,
       gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
       gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,

@@ -267,6 +267,9 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
   plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;
+  plan->gaps = spec->surface.size > plan->tensor_size;
+  if (spec->surface.size > 0)
+    plan->tensor_size = spec->surface.size;
   return PP_OK;
 }
 
