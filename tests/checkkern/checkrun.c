@@ -329,18 +329,18 @@ struct way {
   bool urgent;
 };
 
-/* Runs one job to its end; padding as in pp_task. */
+/* Runs one job to its end; padding as in pp_picture. */
 static bool
 run_job (check_run *run, pp_device *device, uint8_t *tensor, struct way way,
     uint64_t *padding)
 {
   const char *who = pp_device_name (device);
+  const pp_picture picture = { run->plan, tensor, padding };
   const pp_task task = {
-    .plan = run->plan,
+    .pictures = &picture,
+    .n_pictures = 1,
     .view = run->view,
     .pinned_planes = way.pinned_planes,
-    .tensor = tensor,
-    .padding = padding,
     .urgent = way.urgent,
     .input_done = ignore_input,
     .done = ignore_done,

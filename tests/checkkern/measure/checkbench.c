@@ -274,12 +274,12 @@ time_device (check_run *const runs, pp_device *device)
   void *tensor = pp_arena_alloc (arena, size, NULL);
   const double end = now () + SECONDS * 1e6;
   for (int t = 0; now () < end; t = (t + 1) % N_TURNS) {
+    const pp_picture picture = { runs[0].plan, tensor, &padding };
     const pp_task task = {
-      .plan = runs[0].plan,
+      .pictures = &picture,
+      .n_pictures = 1,
       .view = runs[t].view,
       .pinned_planes = ~0u,
-      .tensor = tensor,
-      .padding = &padding,
       .input_done = ignore_input,
       .done = keep_times,
       .user = &best,
