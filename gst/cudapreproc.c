@@ -110,8 +110,11 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  GstCaps *fixed =
-      gst_pp_converter_fixate (&self->converter, othercaps, caps, 1);
+  /* Without a size that frames have, what is wrong is not what downstream asks. */
+  GstVideoInfo info;
+  GstCaps *fixed = gst_pp_converter_read_video (&self->converter, caps, &info)
+      ? gst_pp_converter_fixate (&self->converter, othercaps, caps, 1)
+      : gst_caps_new_empty ();
   gst_caps_unref (othercaps);
   return fixed;
 }
