@@ -176,6 +176,18 @@ typedef enum pp_channels {
   PP_N_CHANNEL_ORDERS
 } pp_channels;
 
+/* A tensor of bytes that lies as a video frame does: pixel (x, y) of R, G or B is
+ * the byte offset[c] + y * row_stride + x * pixel_stride; that of gray is at
+ * offset[0]. Bytes that are no pixel's are 255. */
+typedef struct pp_surface {
+  size_t size; /* bytes; 0: there is none, and the layout says how it lies */
+  /* 1: a plane for each channel, one behind the other. 3: offsets are 0, 1 and 2,
+   * in any order. 4: the same, and the fourth byte is no pixel's. */
+  int pixel_stride;
+  size_t row_stride; /* bytes; of all planes */
+  size_t offset[PP_MAX_CHANNELS];
+} pp_surface;
+
 /* The tensor, and how the picture gets into it. Fields are named as the
  * element's properties, so that an error text names what the user wrote.
  *
@@ -207,12 +219,14 @@ typedef struct pp_spec {
   double pad_value[PP_MAX_CHANNELS]; /* in 0...255, before normalisation */
   double quant_scale;                /* 0: the same as scale */
   int quant_zero_point;
+  pp_surface
+      surface; /* only with PP_TYPE_UINT8; the layout says nothing then */
 } pp_spec;
 
 /* Fills *spec with the defaults: nchw, float32, rgb, not turned, stretch,
  * bilinear, no antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
- * padding of 114, quant_scale and quant_zero_point 0. width and height are 0:
- * set them. */
+ * padding of 114, quant_scale and quant_zero_point 0, no surface. width and height
+ * are 0: set them. */
 void pp_spec_init (pp_spec *spec);
 
 /* Bytes of one element. */
@@ -246,7 +260,8 @@ pp_plan *pp_plan_ref (pp_plan *plan);
 void pp_plan_unref (pp_plan **plan);
 
 void pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry);
-/* Bytes of the tensor. Its rows and channels have no gaps between them. */
+/* Bytes of the tensor. Without a surface, its rows and channels have no gaps
+ * between them. */
 size_t pp_plan_tensor_size (const pp_plan *plan);
 /* Makes a tensor of the plan's size padding from end to end: a slice of a batch
  * that gets no picture. No job may be writing to it. padding: the block's record,

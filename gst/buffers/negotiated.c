@@ -122,9 +122,12 @@ gst_pp_negotiated_log (const GstPpNegotiated *negotiated,
 
   gst_pp_settings_crop (&negotiated->settings, &picture);
   GST_DEBUG_OBJECT (negotiated->element,
-      "negotiated tensors of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
+      "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
       "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
       "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
+      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
+          ? "tensors"
+          : gst_video_format_to_string (tensor->format),
       tensor->width, tensor->height, tensor->channels,
       gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
       gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,

@@ -4,12 +4,14 @@
 
 #include "dimensions.h"
 #include "framerate.h"
+#include "videocaps.h"
 #include "gst/settings/enums.h"
 
 /* A kind of structure that the src pad's caps may have. */
 typedef struct {
   const gchar *name;
-  /* Pictures of a tensor with structure's caps; 0: it leaves that open. */
+  /* Pictures of a tensor with structure's caps; 0: it leaves that open. NULL:
+   * always 1. */
   gint (*count_pictures) (const GstStructure *structure);
   /* Reads what structure says into *tensor, and leaves the rest of it as it is.
    * *shape is the text in structure that says the size, NULL if there is none.
@@ -17,9 +19,11 @@ typedef struct {
   gboolean (*read) (const GstStructure *structure,
       const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
       const gchar **shape, gchar **reason);
-  /* Writes what read reads. */
-  void (*write) (
-      GstStructure *structure, const GstPpTensor *tensor, const gchar *shape);
+  /* Writes what read reads, and what else follows from frames with the caps
+   * video. */
+  void (*write) (GstStructure *structure, const GstPpTensor *tensor,
+      const gchar *shape, const GstPpTensorConstraints *constraints,
+      const GstCaps *video);
 } Kind;
 
 /* other/tensors */
@@ -114,8 +118,9 @@ read_tensors (const GstStructure *structure,
 
 /* In downstream's spelling, which may have more or fewer trailing ones. */
 static void
-write_tensors (
-    GstStructure *structure, const GstPpTensor *tensor, const gchar *shape)
+write_tensors (GstStructure *structure, const GstPpTensor *tensor,
+    const gchar *shape, const GstPpTensorConstraints *constraints,
+    const GstCaps *video)
 {
   g_autofree gchar *dimensions =
       shape != NULL ? g_strdup (shape) : gst_pp_dimensions_spell (tensor);
@@ -125,10 +130,21 @@ write_tensors (
       NULL);
 }
 
+/* video/x-raw */
+
+static void
+write_video (GstStructure *structure, const GstPpTensor *tensor,
+    const gchar *shape, const GstPpTensorConstraints *constraints,
+    const GstCaps *video)
+{
+  gst_pp_video_caps_write (structure, tensor, constraints, video);
+}
+
 /* the table */
 
 static const Kind kinds[] = {
   { "other/tensors", count_pictures, read_tensors, write_tensors },
+  { "video/x-raw", NULL, gst_pp_video_caps_read, write_video },
 };
 
 /* NULL: it is none of the src pad's. */
@@ -149,6 +165,9 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
     const GstPpTensorConstraints *constraints)
 {
   const GValue *framerate = gst_structure_get_value (video, "framerate");
+  const Kind *kind = find_kind (tensors);
+  const gint batch =
+      kind == NULL || kind->count_pictures == NULL ? 1 : constraints->batch;
   GValue scaled = G_VALUE_INIT;
 
   if (constraints->no_rate) {
@@ -156,8 +175,8 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
     return;
   }
   /* Else what downstream takes decides about the number. */
-  if (constraints->batch > 0 && framerate != NULL &&
-      gst_pp_framerate_scale (&scaled, framerate, 1, constraints->batch)) {
+  if (batch > 0 && framerate != NULL &&
+      gst_pp_framerate_scale (&scaled, framerate, 1, batch)) {
     gst_pp_framerate_restrict (tensors, &scaled);
     g_value_unset (&scaled);
   }
@@ -170,8 +189,11 @@ set_video_rate (GstStructure *video, const GstStructure *tensors,
 {
   const Kind *kind = find_kind (tensors);
   const GValue *framerate = gst_structure_get_value (tensors, "framerate");
-  const gint pictures = kind != NULL ? kind->count_pictures (tensors) : 0;
-  const gint batch = constraints->batch > 0 ? constraints->batch : pictures;
+  gint batch = 1;
+
+  if (kind != NULL && kind->count_pictures != NULL)
+    batch = constraints->batch > 0 ? constraints->batch
+                                   : kind->count_pictures (tensors);
   GValue scaled = G_VALUE_INIT;
 
   if (framerate != NULL && !constraints->no_rate &&
@@ -214,6 +236,16 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
 
 /* choosing */
 
+gsize
+gst_pp_tensor_size (const GstPpTensor *tensor)
+{
+  if (tensor->format != GST_VIDEO_FORMAT_UNKNOWN)
+    return gst_pp_video_surface (tensor).size;
+  return (gsize) tensor->width * (gsize) tensor->height *
+      (gsize) tensor->channels * (gsize) tensor->batch *
+      pp_type_size (tensor->type);
+}
+
 static void
 fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
     const GstStructure *video)
@@ -235,6 +267,7 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
       constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
   tensor->batch = constraints->batch > 0 ? constraints->batch
                                          : MAX (constraints->usual_batch, 1);
+  tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
 }
 
 static gchar *
@@ -285,9 +318,10 @@ choose_rate (GstStructure *chosen, const GstStructure *video,
  * that cannot be fixed, such as an empty list. */
 static GstCaps *
 fix_candidate (const GstCaps *candidates, guint i,
-    const GstPpTensorConstraints *constraints, const GstStructure *video,
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
+  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
   const GstStructure *candidate = gst_caps_get_structure (candidates, i);
   const Kind *kind = find_kind (candidate);
   const gchar *shape;
@@ -302,7 +336,7 @@ fix_candidate (const GstCaps *candidates, guint i,
     return NULL;
   }
   GstStructure *chosen = gst_structure_copy (candidate);
-  kind->write (chosen, &tensor, shape);
+  kind->write (chosen, &tensor, shape, constraints, sink_caps);
   if (!choose_rate (chosen, video, &tensor, constraints->no_rate, reason)) {
     gst_structure_free (chosen);
     return NULL;
@@ -321,11 +355,9 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
-  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
-
   for (guint i = 0; i < gst_caps_get_size (candidates); i++) {
     g_autofree gchar *why = NULL;
-    GstCaps *caps = fix_candidate (candidates, i, constraints, video, &why);
+    GstCaps *caps = fix_candidate (candidates, i, constraints, sink_caps, &why);
 
     if (caps != NULL) {
       g_clear_pointer (reason, g_free);
@@ -348,6 +380,7 @@ gst_pp_tensor_from_caps (const GstCaps *caps,
   const Kind *kind = find_kind (structure);
   const gchar *shape = NULL;
 
+  tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
   if (kind != NULL &&
       !kind->read (structure, constraints, tensor, &shape, reason))
     return FALSE;

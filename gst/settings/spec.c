@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "enums.h"
+#include "gst/caps/videocaps.h"
 #include "presets.h"
 
 pp_device_options
@@ -33,7 +34,7 @@ gst_pp_settings_direction (const GstPpSettings *settings)
 GstPpTensorConstraints
 gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
 {
-  const GstPpTensorConstraints constraints = {
+  GstPpTensorConstraints constraints = {
     .width = settings->width,
     .height = settings->height,
     .channels = settings->channels,
@@ -44,23 +45,40 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .swapped = pp_direction_swaps_axes (gst_pp_settings_direction (settings)),
     .batch = settings->batch_size,
     .no_rate = settings->regions != GST_PP_REGIONS_NONE,
+    .fit = settings->fit,
+    .ignore_pixel_aspect_ratio = settings->ignore_pixel_aspect_ratio,
   };
+  GstVideoColorimetry colorimetry;
+  g_autofree gchar *reason = NULL;
 
+  /* Caps are asked for before settings are judged. */
+  if (settings->crop.length == 4 && gst_pp_settings_check (settings, &reason))
+    constraints.crop = (pp_rect){ (gint) settings->crop.value[0],
+      (gint) settings->crop.value[1], (gint) settings->crop.value[2],
+      (gint) settings->crop.value[3] };
+  if (settings->colorimetry != NULL &&
+      gst_video_colorimetry_from_string (&colorimetry, settings->colorimetry)) {
+    constraints.transfer = colorimetry.transfer;
+    constraints.primaries = colorimetry.primaries;
+  }
   return constraints;
 }
 
-/* Fills value from a list of one number, or one per channel. */
+/* Fills value from a list of one number, or one per channel. Gray takes the first
+ * of three: presets and programs name them whatever the model's channels are. */
 static gboolean
 spread (const gchar *name, const GstPpList *list, gint n_channels,
     gdouble value[PP_MAX_CHANNELS], gchar **reason)
 {
-  if (list->length != 1 && list->length != n_channels) {
-    *reason = g_strdup_printf ("%s=%s has %d values for %d channels", name,
-        list->text, list->length, n_channels);
+  if (list->length != 1 && list->length != PP_MAX_CHANNELS) {
+    *reason = g_strdup_printf (
+        "%s=%s has %d values for %d channel%s, must have "
+        "1 or 3",
+        name, list->text, list->length, n_channels, n_channels == 1 ? "" : "s");
     return FALSE;
   }
   for (gint c = 0; c < PP_MAX_CHANNELS; c++)
-    value[c] = list->value[list->length == 1 ? 0 : MIN (c, n_channels - 1)];
+    value[c] = list->value[list->length == 1 || n_channels == 1 ? 0 : c];
   return TRUE;
 }
 
@@ -92,6 +110,13 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
   spec->scale = settings->scale;
   spec->quant_scale = settings->quant_scale;
   spec->quant_zero_point = settings->quant_zero_point;
+  if (tensor->format != GST_VIDEO_FORMAT_UNKNOWN) {
+    spec->surface = gst_pp_video_surface (tensor);
+    spec->scale = spec->quant_scale = 1;
+    spec->quant_zero_point = 0;
+    return spread ("pad-value", &settings->pad_value, tensor->channels,
+        spec->pad_value, reason);
+  }
 
   return spread (
              "mean", &settings->mean, tensor->channels, spec->mean, reason) &&

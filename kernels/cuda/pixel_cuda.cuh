@@ -203,6 +203,8 @@ store_channels (const kernel_view &args, const float *colour, int64_t element)
       store (n,
           (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
           __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
+  if (sizeof (ELEMENT) == 1 && n.fourth)
+    args.picture.content[element + 3] = PP_GAP_BYTE;
 }
 
 template <int COMPONENTS>

@@ -259,6 +259,9 @@ fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
   plan->frame_size = pp_image_frame_size (format);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;
+  plan->gaps = spec->surface.size > plan->tensor_size;
+  if (spec->surface.size > 0)
+    plan->tensor_size = spec->surface.size;
   return PP_OK;
 }
 

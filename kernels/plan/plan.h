@@ -107,6 +107,8 @@ typedef struct pp_numbers {
   int64_t channel[PP_MAX_CHANNELS];
   int64_t row_stride;
   int64_t pixel_stride;
+  int32_t
+      fourth; /* pixels have a fourth byte, PP_GAP_BYTE, behind the others */
   /* the content: the tensor without its padding, in pixels. Output 0 of x[] and
    * y[] is its first column and row. */
   int32_t content_x, content_y, content_width, content_height;
@@ -177,6 +179,7 @@ struct pp_plan {
   bool in_two; /* splitting a frame that is alone lowers its latency */
   pp_median median;
   size_t tensor_size; /* bytes */
+  bool gaps;          /* some bytes are no elements: they are PP_GAP_BYTE */
   /* bytes of the image of a whole frame, see image.h */
   size_t frame_size;
   pp_geometry geometry;
@@ -187,6 +190,11 @@ struct pp_plan {
   struct pp_axis_entry *entry[4];
   int n_entries;
 };
+
+/* What is in a surface's bytes that are no pixel's: opaque, as alpha. Padding has
+ * them, and kernels write the fourth byte of a pixel, since it is downloaded with
+ * the others. */
+#define PP_GAP_BYTE 255
 
 /* As pp_view, for planes that are written. */
 typedef struct pp_planes {

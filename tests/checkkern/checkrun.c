@@ -130,6 +130,12 @@ print_difference (
   const bool planar = spec->layout == PP_LAYOUT_NCHW;
   const size_t pixel = planar ? i % (width * height) : i / channels;
   const int digits = 2 * element_size (run);
+  if (spec->surface.size > 0) {
+    fprintf (run->report,
+        "%s: byte %zu is %02" PRIx32 ", must be %02" PRIx32 "\n", who, i,
+        element_at (run, tensor, i), element_at (run, run->reference, i));
+    return;
+  }
   fprintf (run->report,
       "%s: channel %zu, y %zu, x %zu is %0*" PRIx32 ", must be %0*" PRIx32 "\n",
       who, planar ? i / (width * height) : i % channels, pixel / width,

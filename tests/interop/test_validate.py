@@ -21,7 +21,12 @@ SCENARIOS = ("seek_forward", "seek_backward", "pause_resume",
              "scrub_forward_seeking", "scrub_backward_seeking",
              "change_state_intensive", "fast_forward", "reverse_playback",
              "seek_with_stop")
-# Ten seconds; each frame is a key frame.
+# The last action of fast_forward is due 9 ms before the end, so that the end may
+# come first with either element.
+TRIES = 3
+# Ten seconds; each frame is a key frame. A file, since videotestsrc's num-buffers
+# counts the frames that a seek discards: where these run out, gst-validate seeks
+# for ever, also with videobalance and a queue.
 CLIP = ("videotestsrc num-buffers=250 ! "
         "video/x-raw,format=I420,width=160,height=120,framerate=25/1 ! "
         "jpegenc ! matroskamux ! filesink location={}")
@@ -84,16 +89,24 @@ class Validate(unittest.TestCase):
         self.assertIsNotNone(count, text)
         issues = re.findall(r"(?m)^ *(?:issue|warning|critical|error) : (.*)$",
                             text)
-        return (played.returncode, actions, int(count[1]), sorted(issues)), text
+        self.assertGreater(len(actions), 0, text)
+        return (played.returncode, tuple(actions), int(count[1]),
+                tuple(sorted(issues))), text
 
 
 def add_test(scenario):
     def test(self):
-        with ThreadPoolExecutor() as pool:
-            (one, text), (other, other_text) = pool.map(
-                lambda element: self.play(scenario, element), (ELEMENT, OTHER))
+        ours, theirs = set(), set()
+        for _ in range(TRIES):
+            with ThreadPoolExecutor() as pool:
+                (one, text), (other, other_text) = pool.map(
+                    lambda element: self.play(scenario, element),
+                    (ELEMENT, OTHER))
+            ours.add(one)
+            theirs.add(other)
+            if ours & theirs:
+                return
         self.assertEqual(one, other, f"{text}\n{OTHER}:\n{other_text}")
-        self.assertGreater(len(one[1]), 0, text)
     setattr(Validate, f"test_{scenario}", test)
 
 
