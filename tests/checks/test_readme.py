@@ -47,6 +47,7 @@ COMMANDS = {
         (r"tensor_filter framework=onnxruntime model=\S+",
          "other/tensors,types=float32,dimensions=640:640:3:1"),
     ],
+    "gst-launch-1.0 -v videotestsrc": [],
     # The port is one that is free.
     "# on the machine with the model": [
         (r"host=0\.0\.0\.0", "host=127.0.0.1"),
@@ -163,7 +164,7 @@ class Readme(unittest.TestCase):
         unknown = [(kind, text) for kind, text in self.blocks if not (
             kind == "sh" and any(map(text.startswith, COMMANDS)) or
             kind in ("c", "python") or kind == "" and LOOP in text)]
-        self.assertEqual(unknown, [])
+        self.assertEqual(unknown, [], "name it in COMMANDS and run it in a test")
         kinds = [kind for kind, text in self.blocks]
         for kind, count in {"c": 1, "python": 1, "": 1,
                             "sh": len(COMMANDS)}.items():
@@ -185,6 +186,13 @@ class Readme(unittest.TestCase):
         self.need_film()
         for command in self.find("# a file"):
             self.check(command)
+
+    def test_batches(self):
+        self.need("gst-launch-1.0")
+        (command,) = self.find("gst-launch-1.0 -v videotestsrc")
+        output = self.check(command)
+        self.assertRegex(output, r"dimensions=\(string\)224:224:3:8")
+        self.assertRegex(output, r"framerate=\(fraction\)15/4")
 
     def test_two_machines(self):
         self.need_film()
