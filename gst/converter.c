@@ -405,7 +405,8 @@ set_orientation (GstPpConverter *self, GstPpNegotiated *negotiated)
   if (negotiated->settings.tagged_direction == direction)
     return automatic;
   negotiated->settings.tagged_direction = direction;
-  gst_pp_negotiated_forget_plans (negotiated);
+  if (negotiated->settings.video_direction == GST_PP_DIRECTION_AUTO)
+    gst_pp_negotiated_forget_plans (negotiated);
   GST_DEBUG_OBJECT (self->element, "the stream's orientation is %s%s",
       gst_pp_enum_nick (gst_pp_directions, (gint) direction),
       automatic ? "" : ", which counts with video-direction=auto only");

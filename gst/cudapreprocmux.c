@@ -80,6 +80,14 @@ on_allocation_failed (gpointer owner, const pp_error *error)
 
 /* pads */
 
+static void
+warn_no_slice (GstCudaPreprocMux *self, guint index, guint slices)
+{
+  GST_ELEMENT_WARNING (self, CORE, PAD,
+      ("There is no pad sink_%u: batches have %u pictures", index, slices),
+      ("Set batch-size to the number of streams before the element starts."));
+}
+
 /* Whether the number of slices leaves room for a pad of this index. A pad that is
  * requested before the first negotiation is part of what decides that number,
  * where nothing else does. */
@@ -97,9 +105,7 @@ has_slice (GstCudaPreprocMux *self, guint index)
     slices = GST_PP_MAX_BATCH;
   if (index < slices)
     return TRUE;
-  GST_ELEMENT_WARNING (self, CORE, PAD,
-      ("There is no pad sink_%u: batches have %u pictures", index, slices),
-      ("Set batch-size to the number of streams before the element starts."));
+  warn_no_slice (self, index, slices);
   return FALSE;
 }
 
@@ -356,6 +362,16 @@ check_frame (
   return FALSE;
 }
 
+/* For a pad that was requested just before the number of slices was known, and has
+ * none. */
+static void
+drop_frame (GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad)
+{
+  if (gst_aggregator_pad_drop_buffer (&pad->parent) && !pad->warned)
+    warn_no_slice (self, pad->index, self->slices);
+  pad->warned = TRUE;
+}
+
 /* Takes a frame from each pad that has one. FALSE after posting an error. */
 static gboolean
 take_round (GstCudaPreprocMux *self, Round *round)
@@ -368,6 +384,10 @@ take_round (GstCudaPreprocMux *self, Round *round)
     GstCudaPreprocMuxPad *pad = round->pad[i];
     if (pad == NULL)
       continue;
+    if (i >= self->slices) {
+      drop_frame (self, pad);
+      continue;
+    }
     GstBuffer *frame = gst_aggregator_pad_pop_buffer (&pad->parent);
     round->ended = round->ended && frame == NULL &&
         gst_aggregator_pad_is_eos (&pad->parent);
@@ -558,6 +578,13 @@ gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
     gst_event_unref (event);
     return handled;
   }
+  /* GStreamer 1.22 asserts that there is one. */
+  if (GST_EVENT_TYPE (event) == GST_EVENT_GAP &&
+      pad->parent.segment.format != GST_FORMAT_TIME) {
+    GST_WARNING_OBJECT (pad, "a GAP event before any segment is dropped");
+    gst_event_unref (event);
+    return FALSE;
+  }
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_pp_converter_start_stream (&self->converter, &pad->what, event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG)
@@ -613,20 +640,8 @@ gst_cuda_preproc_mux_sink_query (
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
 
-  /* The size of tensors does not depend on that of frames. */
-  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
-    GstCaps *filter;
-    gst_query_parse_caps (query, &filter);
-    g_autoptr (GstCaps) template =
-        gst_pad_get_pad_template_caps (GST_PAD (pad));
-    g_autoptr (GstCaps) caps = filter != NULL
-        ? gst_caps_intersect_full (filter, template, GST_CAPS_INTERSECT_FIRST)
-        : gst_caps_ref (template);
-    gst_query_set_caps_result (query, caps);
-    return TRUE;
-  }
-  if (GST_QUERY_TYPE (query) ==
-      GST_QUERY_DRAIN) /* upstream wants its buffers */
+  /* Upstream wants its buffers back. */
+  if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
     pp_device_drain (self->converter.device, NULL);
   return GST_AGGREGATOR_CLASS (parent_class)
       ->sink_query (aggregator, pad, query);

@@ -32,8 +32,8 @@ extern const GEnumValue gst_pp_denoises[];
 /* GST_VIDEO_ORIENTATION_AUTO, without the header that declares it. */
 #define GST_PP_DIRECTION_AUTO PP_N_DIRECTIONS
 
-/* A GstVideoOrientationMethod, for one that turns nothing PP_DIRECTION_IDENTITY.
- */
+/* The direction of a GstVideoOrientationMethod; PP_DIRECTION_IDENTITY for values
+ * that are none. */
 pp_direction gst_pp_direction_from_method (gint method);
 
 /* The nick of a value; NULL: the table does not have it. */

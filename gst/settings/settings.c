@@ -251,6 +251,12 @@ check_lists (const GstPpSettings *settings, gchar **reason)
     if (properties[i].kind != &gst_pp_kind_list)
       continue;
     const GstPpList *list = field_of (settings, &properties[i]);
+    if (list->text != NULL && *list->text == '\0') {
+      *reason =
+          g_strdup_printf ("%s is empty, must be a list of numbers with commas",
+              properties[i].name);
+      return FALSE;
+    }
     if (list->length < 0) {
       *reason = g_strdup_printf ("%s=%s is not a list of numbers with commas",
           properties[i].name, list->text);
@@ -309,8 +315,8 @@ check_direction (const GstPpSettings *settings, gchar **reason)
   if (gst_pp_enum_nick (gst_pp_directions, settings->video_direction) != NULL)
     return TRUE;
   *reason = g_strdup_printf (
-      "video-direction=%s is none that frames can be turned in, must be "
-      "identity, 90r, 180, 90l, horiz, vert, ul-lr, ur-ll or auto",
+      "video-direction=%s is not supported, must be identity, 90r, 180, 90l, "
+      "horiz, vert, ul-lr, ur-ll or auto",
       settings->video_direction == GST_VIDEO_ORIENTATION_CUSTOM ? "custom"
                                                                 : "unknown");
   return FALSE;

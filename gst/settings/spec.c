@@ -48,18 +48,21 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
   return constraints;
 }
 
-/* Fills value from a list of one number, or one per channel. */
+/* Fills value from a list of one number, or one per channel. Gray takes the first
+ * of three: presets and programs name them whatever the model's channels are. */
 static gboolean
 spread (const gchar *name, const GstPpList *list, gint n_channels,
     gdouble value[PP_MAX_CHANNELS], gchar **reason)
 {
-  if (list->length != 1 && list->length != n_channels) {
-    *reason = g_strdup_printf ("%s=%s has %d values for %d channels", name,
-        list->text, list->length, n_channels);
+  if (list->length != 1 && list->length != PP_MAX_CHANNELS) {
+    *reason = g_strdup_printf (
+        "%s=%s has %d values for %d channel%s, must have "
+        "1 or 3",
+        name, list->text, list->length, n_channels, n_channels == 1 ? "" : "s");
     return FALSE;
   }
   for (gint c = 0; c < PP_MAX_CHANNELS; c++)
-    value[c] = list->value[list->length == 1 ? 0 : MIN (c, n_channels - 1)];
+    value[c] = list->value[list->length == 1 || n_channels == 1 ? 0 : c];
   return TRUE;
 }
 

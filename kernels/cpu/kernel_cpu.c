@@ -7,8 +7,8 @@
  *   colour_row     components -> R, G, B or gray
  *   store_row      R, G, B or gray -> elements of the tensor
  *
- * Where the tensor's axes are swapped, keep_row stores some rows beside each
- * other first, and store_columns writes them as columns.
+ * Where the tensor's axes are swapped, keep_row takes the place of store_row. It
+ * collects some rows of elements, which store_columns writes as columns.
  *
  * The loops over a row's samples and columns are in rows_cpu.c, elements_cpu.c
  * and transpose_cpu.c. Each value goes through the same float operations as in the
@@ -34,9 +34,9 @@ struct work {
   float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
-  /* Where the axes are swapped, elements has max_kept rows, pitch bytes apart,
-   * of which kept are used. transposed: the same, max_kept elements a column,
-   * by place in the pixel. */
+  /* Where the axes are swapped, elements has room for max_kept rows, pitch bytes
+   * apart, and kept of them are waiting to be stored. transposed: their columns,
+   * max_kept elements each, for each channel's place in the pixel. */
   int max_kept, kept;
   size_t pitch;
   uint8_t *transposed[PP_MAX_CHANNELS];
@@ -54,10 +54,9 @@ min_int (int a, int b)
   return a < b ? a : b;
 }
 
-/* The buffers of keep_row and store_columns. The kept rows are columns of whole
- * cache lines, 64 bytes, where the tensor's columns start at such. Their pitch
- * is no power of two, which would put them all in the same lines of the cache.
- */
+/* Takes the buffers of keep_row and store_columns. As many rows are kept as fill
+ * a cache line with elements of one column. Their pitch is an odd number of cache
+ * lines: with a power of two, they would all compete for the same lines. */
 static void
 take_kept_rows (struct work *work, pp_scratch *scratch)
 {

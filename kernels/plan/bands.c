@@ -3,8 +3,9 @@
  * A frame that is alone would use one direction of the bus at a time. In two
  * bands, one above the other, the upper one comes down while the lower one goes
  * up. The lower band goes up without the rows that the upper one took along.
- * Above means first in the tensor where the frame is mirrored, and in its left
- * half where its axes are swapped.
+ * Where the picture is turned, the upper band is the half of the content that
+ * kernels make first: the top of the tensor, or its left half where the axes are
+ * swapped. In a mirrored frame, its rows are the last ones.
  */
 #include "parts.h"
 

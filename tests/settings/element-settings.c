@@ -79,7 +79,7 @@ static const struct {
   { "mean", "1,2", 0, 0, 0, "mean=1,2|2 values|3 channels" },
   { "mean", "1,2,3,4", 0, 0, 0, "mean=1,2,3,4|4 values|3 channels" },
   { "mean", "1,2,3,4,5", 0, 0, 0, "mean=1,2,3,4,5" },
-  { "mean", "", 0, 0, 0, "mean=" },
+  { "mean", "", 0, 0, 0, "mean is empty|list of numbers" },
   { "mean", "1,", 0, 0, 0, "mean=1," },
   { "mean", ",1", 0, 0, 0, "mean=,1" },
   { "mean", "1;2;3", 0, 0, 0, "mean=1;2;3" },
@@ -157,6 +157,48 @@ GST_START_TEST (test_lists) {
       check_list (i);
   }
   setlocale (LC_ALL, "C");
+}
+GST_END_TEST
+
+/* One number, or the first of three, from the user or a preset; what a channel
+ * that is not there would get is not judged. */
+GST_START_TEST (test_lists_of_gray) {
+  static const struct {
+    const gchar *preset, *mean, *std;
+    gdouble expected_mean, expected_std;
+  } cases[] = {
+    { NULL, "5", "2", 5, 2 },
+    { NULL, "5,6,7", "2,0,nan", 5, 2 },
+    { "imagenet", NULL, NULL, 0.485, 0.229 },
+    { "caffe", NULL, NULL, 104, 1 },
+  };
+  const GstPpTensor tensor = { .width = 8, .height = 8, .channels = 1 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
+    GstPpSettings settings, resolved;
+    pp_spec spec;
+    gchar *reason = NULL;
+
+    gst_pp_settings_init (&settings);
+    gst_pp_settings_init (&resolved);
+    if (cases[i].preset != NULL)
+      set (&settings, "preset", cases[i].preset);
+    if (cases[i].mean != NULL)
+      set (&settings, "mean", cases[i].mean);
+    if (cases[i].std != NULL)
+      set (&settings, "std", cases[i].std);
+    set (&settings, "channels", "gray");
+    gst_pp_settings_resolve (&resolved, &settings);
+    fail_unless (gst_pp_settings_to_spec (&resolved, &tensor, &spec, &reason),
+        "case %u: %s", i, reason);
+    fail_unless_equals_int (spec.channels, PP_CHANNELS_GRAY);
+    fail_unless (spec.mean[0] == cases[i].expected_mean &&
+            spec.std[0] == cases[i].expected_std && spec.std[1] == spec.std[0],
+        "case %u: mean %g, std %g %g", i, spec.mean[0], spec.std[0],
+        spec.std[1]);
+    gst_pp_settings_clear (&settings);
+    gst_pp_settings_clear (&resolved);
+  }
 }
 GST_END_TEST
 
@@ -461,7 +503,7 @@ GST_START_TEST (test_crop_is_refused) {
     { "0,nan,10,10", "crop=0,nan,10,10|y is nan" },
     { "0,0,1e99,10", "crop=0,0,1e99,10|1e+99" },
     { "a", "crop=a|numbers" },
-    { "", "crop=|numbers" },
+    { "", "crop is empty|numbers" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++) {
@@ -485,6 +527,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_property_defaults);
   tcase_add_test (tcase, test_empty_is_none);
   tcase_add_test (tcase, test_lists);
+  tcase_add_test (tcase, test_lists_of_gray);
   tcase_add_test (tcase, test_list_reset);
   tcase_add_test (tcase, test_parse);
   tcase_add_test (tcase, test_presets_are_settings);

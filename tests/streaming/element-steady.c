@@ -402,18 +402,32 @@ GST_START_TEST (test_failure_in_a_batch) {
 }
 GST_END_TEST
 
-/* Only the last picture of a batch is waited for before there are others. */
+static guint64
+count_frames (GstHarness *h)
+{
+  GstStructure *stats = test_stats (h);
+  guint64 frames = 0;
+
+  fail_unless (gst_structure_get_uint64 (stats, "frames", &frames));
+  gst_structure_free (stats);
+  return frames;
+}
+
+/* Only the last picture of a batch is waited for before there are others. It is
+ * alone once the first one's job has ended. */
 GST_START_TEST (test_last_picture_is_urgent) {
   GstVideoInfo info;
 
   fake_reset ();
-  GstHarness *h = test_harness (
-      BACKEND, "async-depth=0 width=640 height=640 type=uint8 batch-size=2");
+  GstHarness *h = test_harness (BACKEND,
+      "name=cudapreproc async-depth=0 width=640 height=640 type=uint8 "
+      "batch-size=2");
   test_video_info (&info, "RGB", 640, 640);
   test_send_caps (h, &info);
   for (gint n = 0; n < 2; n++) {
     gst_harness_push (h, offered_frame (h, &info, 7));
     test_wait_for (fake_count (FAKE_LAUNCH) == (n == 0 ? 1 : 3));
+    test_wait_for (n > 0 || count_frames (h) == 1);
   }
   gst_buffer_unref (gst_harness_pull (h));
   test_harness_end (&h);
