@@ -48,6 +48,7 @@ COMMANDS = {
          "other/tensors,types=float32,dimensions=640:640:3:1"),
     ],
     "gst-launch-1.0 -v videotestsrc": [],
+    "gst-launch-1.0 -v cudapreprocmux": [],
     # The port is one that is free.
     "# on the machine with the model": [
         (r"host=0\.0\.0\.0", "host=127.0.0.1"),
@@ -193,6 +194,12 @@ class Readme(unittest.TestCase):
         output = self.check(command)
         self.assertRegex(output, r"dimensions=\(string\)224:224:3:8")
         self.assertRegex(output, r"framerate=\(fraction\)15/4")
+
+    def test_several_streams(self):
+        self.need("gst-launch-1.0")
+        command = " ".join(self.find("gst-launch-1.0 -v cudapreprocmux"))
+        output = self.check(command.replace("\\", ""))
+        self.assertRegex(output, r"dimensions=\(string\)640:640:3:2")
 
     def test_two_machines(self):
         self.need_film()
