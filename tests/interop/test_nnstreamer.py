@@ -49,7 +49,8 @@ HERE = pathlib.Path(__file__).parent
 SOURCE = (f"videotestsrc pattern=ball num-buffers={FRAMES} ! "
           "video/x-raw,format=NV12,width=100,height=60,framerate=30/1 ! "
           "cudapreproc fit=letterbox ")
-# What the model asks for, and the properties that give the same tensor.
+# What the model asks for, and the properties that give the same tensor. The last
+# number of a shape is the batch's.
 MODELS = (
     ("float32", "64:48:3:1", "type=float32 layout=nchw width=64 height=48"),
     ("float16", "48:64:3:1", "type=float16 layout=nchw width=48 height=64"),
@@ -58,6 +59,8 @@ MODELS = (
     ("float32", "1:64:48:1", "layout=nhwc channels=gray width=64 height=48"),
     ("uint8", "33:20:1:1",
      "type=uint8 layout=nchw channels=gray width=33 height=20"),
+    ("float32", "64:48:3:4", "type=float32 layout=nchw width=64 height=48"),
+    ("uint8", "3:64:48:8", "type=uint8 layout=nhwc width=64 height=48"),
     # NNStreamer leaves out ones at the end.
     ("float32", "64:48:3", "type=float32 layout=nchw width=64 height=48"),
 )
@@ -146,7 +149,10 @@ class NNStreamer(unittest.TestCase):
                     f"{SOURCE} ! tensor_filter framework=custom model={model} "
                     f"custom={kind},{shape} ! appsink name=sink sync=false")
                 self.assertIn(f"(string){kind}", caps)
-                self.compare(found, tensors(properties, kind))
+                arrays = tensors(properties, kind)
+                n = int((shape.split(":") + ["1"])[3])
+                self.compare(found, [numpy.concatenate(arrays[i:i + n])
+                                     for i in range(0, FRAMES, n)])
 
     def test_arithmetic(self):
         found, _ = run(

@@ -44,6 +44,8 @@ SOURCE = ("videotestsrc pattern=ball num-buffers={} timestamp-offset=5000000000 
           "async-depth=0")
 TENSORS = ("other/tensors,format=static,num_tensors=1,types=float16,"
            "dimensions=64:80:3:1,framerate=30/1")
+# Two frames in each tensor.
+BATCHES = SOURCE + " batch-size=2"
 UNIXFD = "unixfdsink wait-for-connection=true socket-path={}"
 
 
@@ -139,27 +141,28 @@ class Processes(unittest.TestCase):
         """A path that does not exist yet, short enough for a socket."""
         return os.path.join(self.folder, self.id().rsplit(".", 1)[-1])
 
-    def compare(self, found, *fields):
+    def compare(self, found, *fields, expected=None):
         self.assertEqual(len(found), FRAMES)
-        for n, (one, other) in enumerate(zip(found, self.expected)):
+        for n, (one, other) in enumerate(zip(found, expected or self.expected)):
             for field in fields:
                 self.assertEqual(one[field], other[field], f"{field} of {n}")
             self.assertTrue(Gst.Caps.from_string(one["caps"]).is_equal(
                 Gst.Caps.from_string(other["caps"])), one["caps"])
 
-    def check_path(self, sink, source, *fields, environment=None):
+    def check_path(self, sink, source, *fields, environment=None, sent=SOURCE,
+                   expected=None):
         """sink and source meet at a socket in the file system, the sender's.
 
         The sender would go on: shmsink's last buffers may get lost if it ends.
         """
         path = self.path()
         sender = self.start_sender(sink.format(path) + " sync=false",
-                                   SOURCE.format(-1, ""))
+                                   sent.format(-1, ""))
         wait_for(lambda: os.path.exists(path), "the socket")
         found = self.read(self.start_receiver(source.format(path),
                                               environment=environment))
         self.assertIsNone(sender.poll())
-        self.compare(found, *fields)
+        self.compare(found, *fields, expected=expected)
         return found
 
     def test_shared_memory(self):
@@ -225,6 +228,16 @@ class Processes(unittest.TestCase):
         for n, tensor in enumerate(found):
             self.assertEqual(tensor["pictures"][0]["pts"],
                              self.expected[n]["pts"])
+
+    def test_batches_as_file_descriptors(self):
+        """A meta for each picture, in their order."""
+        self.need_unixfd()
+        expected = self.read(self.start_receiver(BATCHES.format(2 * FRAMES, "")))
+        found = self.check_path(UNIXFD, "unixfdsrc socket-path={}", "bytes",
+                                "duration", "pictures", sent=BATCHES,
+                                expected=expected)
+        self.assertEqual([picture["index"] for picture in found[-1]["pictures"]],
+                         [0, 1])
 
     def test_file_descriptors_without_the_plugin(self):
         """Whoever has no plugin gets tensors without metas."""
