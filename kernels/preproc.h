@@ -281,7 +281,7 @@ typedef struct pp_region_plans pp_region_plans;
 
 /* spec and format: as in pp_plan_new. n_plans: how many plans there are at once;
  * if there are more, or if they keep all of the tables, plans are made as
- * pp_plan_new makes them. NULL as pp_plan_new. */
+ * pp_plan_new makes them; at least 1. NULL as pp_plan_new. */
 pp_region_plans *pp_region_plans_new (
     const pp_spec *spec, const pp_format *format, int n_plans, pp_error *error);
 void pp_region_plans_free (pp_region_plans **plans);

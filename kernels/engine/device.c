@@ -287,6 +287,11 @@ pp_device_reserve_pictures (
 {
   const pp_backend *backend = device->backend;
   int most = device->n_streams;
+
+  if (n_pictures < 1 || n_pictures > PP_MAX_PICTURES)
+    return pp_fail (error, PP_BAD_ARGUMENT, "n_pictures is %d, must be 1 to %d",
+        n_pictures, PP_MAX_PICTURES);
+
   pp_status status = pp_device_drain (device, error);
 
   if (status == PP_OK && n_pictures > 1)

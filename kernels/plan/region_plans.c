@@ -10,6 +10,9 @@
 #include "kernels/engine/backend.h"
 #include "parts.h"
 
+/* Most plans at once, which take 150 MB. */
+#define MAX_PLANS (1 << 16)
+
 struct pp_region_plans {
   pp_spec spec;
   pp_format format;
@@ -22,6 +25,12 @@ pp_region_plans *
 pp_region_plans_new (
     const pp_spec *spec, const pp_format *format, int n_plans, pp_error *error)
 {
+  if (n_plans < 1 || n_plans > MAX_PLANS) {
+    pp_fail (error, PP_BAD_ARGUMENT, "n_plans is %d, must be 1 to %d", n_plans,
+        MAX_PLANS);
+    return NULL;
+  }
+
   pp_plan *frame = pp_plan_new (spec, format, NULL, error);
 
   if (frame == NULL)

@@ -280,6 +280,11 @@ test_refused (void)
   expect_refused (device, &task, "the tensor of picture 1 is 16x17");
   pp_plan_unref (&frame.region[1].plan);
   frame.region[1] = second;
+  pp_error error = { 0 };
+  EXPECT (pp_device_reserve_pictures (device, frame.plan, 65, &error) ==
+              PP_BAD_ARGUMENT &&
+          strstr (error.text, "n_pictures is 65") != NULL,
+      "%s", error.text);
   EXPECT (frame.inputs_done == 0 && frame.dones == 0, "called back");
   frame_clear (&frame);
   pp_device_close (&device);

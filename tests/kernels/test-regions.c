@@ -283,6 +283,9 @@ test_refused (void)
   EXPECT (
       pp_region_plans_get (plans, &empty, &error) == NULL, "%s", error.text);
   pp_region_plans_free (&plans);
+  EXPECT (pp_region_plans_new (&spec, &format, 0, &error) == NULL &&
+          strstr (error.text, "n_plans is 0"),
+      "%s", error.text);
   spec.width = 0;
   EXPECT (pp_region_plans_new (&spec, &format, 4, &error) == NULL &&
           strstr (error.text, "width"),
