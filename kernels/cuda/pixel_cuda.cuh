@@ -202,9 +202,8 @@ store_channels (const kernel_view &args, const float *colour, int64_t element)
     if (c < n.n_channels)
       store (n, (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
           __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
-  /* The first channel may be at any place in the pixel. */
   if (sizeof (ELEMENT) == 1 && n.fourth)
-    ((uint8_t *) args.content[0])[element + 3 - n.channel[0]] = PP_GAP_BYTE;
+    args.picture.content[element + 3] = PP_GAP_BYTE;
 }
 
 template <int COMPONENTS>
