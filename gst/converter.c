@@ -329,6 +329,19 @@ set_stats_interval (GstPpConverter *self, const GstPpSettings *settings)
       self->monitor, (guint) settings->stats_interval * GST_MSECOND);
 }
 
+gboolean
+gst_pp_converter_read_video (
+    GstPpConverter *self, const GstCaps *video, GstVideoInfo *info)
+{
+  if (gst_pp_video_info_from_caps (info, video))
+    return TRUE;
+  g_autofree gchar *text = gst_caps_to_string (video);
+  gst_pp_converter_post_reason (self, GST_PP_FAULT_VIDEO,
+      g_strdup_printf (
+          "Caps cannot be read as frames of video/x-raw: %s", text));
+  return FALSE;
+}
+
 /* Reads both caps and the settings into negotiated. FALSE after posting why frames
  * cannot be converted so. */
 static gboolean
@@ -340,13 +353,8 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   gst_pp_negotiated_forget_plans (negotiated);
   gst_pp_live_settings_resolve (
       &self->settings, &negotiated->settings, &negotiated->settings_serial);
-  if (!gst_pp_video_info_from_caps (&negotiated->info, video)) {
-    g_autofree gchar *text = gst_caps_to_string (video);
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_VIDEO,
-        g_strdup_printf (
-            "Caps cannot be read as frames of video/x-raw: %s", text));
+  if (!gst_pp_converter_read_video (self, video, &negotiated->info))
     return FALSE;
-  }
   gst_pp_video_info_override_colorimetry (
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =

@@ -80,8 +80,10 @@ void gst_pp_converter_stop (GstPpConverter *self);
 /* What properties ask of tensors. Any thread. */
 GstPpTensorConstraints gst_pp_converter_tensor_constraints (
     GstPpConverter *self);
-/* Fixates tensor caps for frames with the caps video, or NULL where they are of
- * several streams; batch is the number of
+/* Reads frames' caps. FALSE after posting that they are none. */
+gboolean gst_pp_converter_read_video (
+    GstPpConverter *self, const GstCaps *video, GstVideoInfo *info);
+/* Fixates tensor caps for frames with the caps video; batch is the number of
  * pictures where neither properties nor tensors say it. Empty caps after posting
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (

@@ -60,7 +60,7 @@ static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
     "sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
 
 static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
-    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_TENSOR_CAPS));
+    "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_OUTPUT_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
 /* The interface is its property, which is one of the settings. */
@@ -110,8 +110,11 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  GstCaps *fixed =
-      gst_pp_converter_fixate (&self->converter, othercaps, caps, 1);
+  /* Without a size that frames have, what is wrong is not what downstream asks. */
+  GstVideoInfo info;
+  GstCaps *fixed = gst_pp_converter_read_video (&self->converter, caps, &info)
+      ? gst_pp_converter_fixate (&self->converter, othercaps, caps, 1)
+      : gst_caps_new_empty ();
   gst_caps_unref (othercaps);
   return fixed;
 }
@@ -127,9 +130,12 @@ log_negotiated (GstCudaPreproc *self, const GstCaps *video)
 
   gst_pp_settings_crop (&negotiated->settings, &picture);
   GST_DEBUG_OBJECT (self,
-      "negotiated tensors of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
+      "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
       "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
       "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
+      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
+          ? "tensors"
+          : gst_video_format_to_string (tensor->format),
       tensor->width, tensor->height, tensor->channels,
       gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
       gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,

@@ -36,6 +36,8 @@ extern "C" {
 /* Largest numbers of streams and staging threads of a device. */
 #define PP_MAX_STREAMS 16
 #define PP_MAX_STAGING_THREADS 16
+/* Most pictures of a job. */
+#define PP_MAX_PICTURES 64
 
 typedef enum pp_status {
   PP_OK = 0,
@@ -174,6 +176,18 @@ typedef enum pp_channels {
   PP_N_CHANNEL_ORDERS
 } pp_channels;
 
+/* A tensor of bytes that lies as a video frame does: pixel (x, y) of R, G or B is
+ * the byte offset[c] + y * row_stride + x * pixel_stride; that of gray is at
+ * offset[0]. Bytes that are no pixel's are 255. */
+typedef struct pp_surface {
+  size_t size; /* bytes; 0: there is none, and the layout says how it lies */
+  /* 1: a plane for each channel, one behind the other. 3: offsets are 0, 1 and 2,
+   * in any order. 4: the same, and the fourth byte is no pixel's. */
+  int pixel_stride;
+  size_t row_stride; /* bytes; of all planes */
+  size_t offset[PP_MAX_CHANNELS];
+} pp_surface;
+
 /* The tensor, and how the picture gets into it. Fields are named as the
  * element's properties, so that an error text names what the user wrote.
  *
@@ -205,12 +219,14 @@ typedef struct pp_spec {
   double pad_value[PP_MAX_CHANNELS]; /* in 0...255, before normalisation */
   double quant_scale;                /* 0: the same as scale */
   int quant_zero_point;
+  pp_surface
+      surface; /* only with PP_TYPE_UINT8; the layout says nothing then */
 } pp_spec;
 
 /* Fills *spec with the defaults: nchw, float32, rgb, not turned, stretch,
  * bilinear, no antialias, no denoising (size 3, sigma 0), scale 1/255, mean 0, std 1,
- * padding of 114, quant_scale and quant_zero_point 0. width and height are 0:
- * set them. */
+ * padding of 114, quant_scale and quant_zero_point 0, no surface. width and height
+ * are 0: set them. */
 void pp_spec_init (pp_spec *spec);
 
 /* Bytes of one element. */
@@ -244,17 +260,35 @@ pp_plan *pp_plan_ref (pp_plan *plan);
 void pp_plan_unref (pp_plan **plan);
 
 void pp_plan_get_geometry (const pp_plan *plan, pp_geometry *geometry);
-/* Bytes of the tensor. Its rows and channels have no gaps between them. */
+/* Bytes of the tensor. Without a surface, its rows and channels have no gaps
+ * between them. */
 size_t pp_plan_tensor_size (const pp_plan *plan);
 /* Makes a tensor of the plan's size padding from end to end: a slice of a batch
  * that gets no picture. No job may be writing to it. padding: the block's record,
- * as in pp_task; nothing is written where it says that this plan did so already. */
+ * as in pp_picture; nothing is written where it says that this plan did so already. */
 void pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding);
 /* The part of a frame's plane that jobs of the plan read: y and height in rows,
  * x and width in bytes. The plane must have at least
  * (y + height - 1) * stride + x + width bytes. Empty for a plane that is not
  * read. */
 pp_rect pp_plan_plane_extent (const pp_plan *plan, int plane);
+
+/* Makes plans for regions, which are new in each frame, in less than a
+ * microsecond each: tap tables are kept for regions of the same width or
+ * height, and memory is allocated beforehand. Plans may outlive it. One thread
+ * at a time. */
+typedef struct pp_region_plans pp_region_plans;
+
+/* spec and format: as in pp_plan_new. n_plans: how many plans there are at once;
+ * if there are more, or if they keep all of the tables, plans are made as
+ * pp_plan_new makes them. NULL as pp_plan_new. */
+pp_region_plans *pp_region_plans_new (
+    const pp_spec *spec, const pp_format *format, int n_plans, pp_error *error);
+void pp_region_plans_free (pp_region_plans **plans);
+/* region: inside of the frame. One reference; the plan gives the same tensors as
+ * one of pp_plan_new. NULL as there. */
+pp_plan *pp_region_plans_get (
+    pp_region_plans *plans, const pp_rect *region, pp_error *error);
 
 /* ---- pinned host memory -------------------------------------------------- */
 
@@ -333,6 +367,11 @@ pp_arena *pp_device_arena (pp_device *device);
  * number of streams is decided anew. Waits for all jobs. */
 pp_status pp_device_reserve (
     pp_device *device, const pp_plan *plan, pp_error *error);
+/* The same for jobs of up to n_pictures pictures of the plan's frames, each with
+ * a plan for any part of them and the same tensor. A picture whose tables are
+ * larger than those of plan may still need more. */
+pp_status pp_device_reserve_pictures (
+    pp_device *device, const pp_plan *plan, int n_pictures, pp_error *error);
 /* all: the stages of every further job are timed. Else, which is the default and
  * saves time on the GPU, those of the first 64 jobs after a reservation and of
  * one in eight after them. Called by the thread that submits. */
@@ -346,7 +385,7 @@ pp_status pp_device_error (pp_device *device, pp_error *error);
 
 /* ---- jobs ---------------------------------------------------------------- */
 
-/* One frame on its way to a tensor. Reference-counted; may outlive its device.
+/* Pictures of one frame on their way to tensors. Reference-counted; may outlive its device.
  * Any thread. */
 typedef struct pp_job pp_job;
 
@@ -372,33 +411,47 @@ typedef struct pp_job_info {
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;
 
-typedef struct pp_task {
+/* One picture of a job: a part of the task's frame, as the plan says, and the
+ * tensor that it becomes. */
+typedef struct pp_picture {
   pp_plan *plan; /* the job takes a reference of its own */
-  pp_view view;  /* the whole frame; read until input_done is called */
+  /* Arena memory, as long as the plan's tensor: a block, or a slice of a block
+   * that other pictures and jobs fill the rest of. Written until done is
+   * called. */
+  void *tensor;
+  /* Which plan's padding the tensor already has, so that it is written only
+   * once. The owner of the block keeps a number for each slice beside it, and
+   * sets it to 0 for a new block and after anyone else has written to it. NULL:
+   * the padding is written. */
+  uint64_t *padding;
+} pp_picture;
+
+typedef struct pp_task {
+  /* Pictures that come together, such as a frame's regions. Their plans are of
+   * one format, and their tensors, which have one size, type and layout and do
+   * not overlap, are in one block. Those that lie side by side are downloaded
+   * together. Read by pp_submit only. */
+  const pp_picture *pictures;
+  int n_pictures; /* 1...PP_MAX_PICTURES */
+  pp_view view;   /* the whole frame; read until input_done is called */
   /* Bit p is set if plane p is in memory of an arena of this backend. On a GPU
    * the other planes are staged: a thread of the device copies them to pinned
    * memory. The CPU reads them where they are. */
   unsigned pinned_planes;
-  /* Arena memory, as long as the plan's tensor: a block, or a slice of a block
-   * that other jobs fill the rest of. Written until done is called. */
-  void *tensor;
-  /* Which plan's padding the tensor already has, so that it is written only
-   * once. The owner of the block keeps a number for each slice beside it, and
-   * sets it to 0 for a new block and after anyone else has written to it. */
-  uint64_t *padding;
   /* NULL, or a job that must end before this one reads view. If it is of
    * another device, pp_submit waits for it, or the thread that stages does. */
   pp_job *after;
   /* The caller waits for this tensor before it submits more. While no other job
-   * is under way, the engine may then split the frame in two bands, so that one
-   * is downloaded while the other is uploaded: lower latency for more calls. */
+   * is under way, the engine may then split the one picture in two bands, so
+   * that one is downloaded while the other is uploaded: lower latency for more
+   * calls. */
   bool urgent;
   /* For each job that pp_submit returned, both are called exactly once,
    * input_done first, by threads of the device, with no lock held. They must
    * not block on jobs: no pp_job_wait, pp_submit or pp_device_reserve.
    * input_done: view is not read any more. If all planes are staged, this is as
    * soon as they are copied.
-   * done: error is NULL and the tensor complete, or error says how the device
+   * done: error is NULL and all tensors complete, or error says how the device
    * failed. info is valid during the call. A job that failed ends after done
    * was called; any other may end before. */
   void (*input_done) (void *user);

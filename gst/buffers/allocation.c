@@ -97,9 +97,7 @@ gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     const GstPpTensor *tensor, guint min_buffers, GstPpFault *fault,
     gchar **reason)
 {
-  const gsize size = (gsize) tensor->width * (gsize) tensor->height *
-      (gsize) tensor->channels * (gsize) tensor->batch *
-      pp_type_size (tensor->type);
+  const gsize size = gst_pp_tensor_size (tensor);
   GstAllocationParams params;
   GstCaps *caps;
   guint min = 0;

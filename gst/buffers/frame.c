@@ -74,13 +74,17 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     GstMemory *memory, guint slice, GstPpFrameDone done, gpointer owner,
     pp_error *error)
 {
-  const pp_task task = {
+  const pp_picture picture = {
     .plan = plan,
-    .view = frame->input.view,
-    .pinned_planes = frame->pinned_planes,
     .tensor =
         gst_pp_memory_get_data (memory) + slice * pp_plan_tensor_size (plan),
     .padding = gst_pp_memory_get_padding (memory, slice),
+  };
+  const pp_task task = {
+    .pictures = &picture,
+    .n_pictures = 1,
+    .view = frame->input.view,
+    .pinned_planes = frame->pinned_planes,
     .urgent = frame->urgent,
     .input_done = on_input_done,
     .done = on_done,

@@ -53,8 +53,8 @@ has_channels (pp_layout layout, const gint64 dimensions[MAX_RANK])
   return channels == 1 || channels == 3;
 }
 
-static gchar *
-say_channels (const GstPpTensorConstraints *constraints)
+gchar *
+gst_pp_dimensions_say_channels (const GstPpTensorConstraints *constraints)
 {
   g_autofree gchar *text = g_strdup_printf ("channels=%s is set",
       gst_pp_enum_nick (gst_pp_channels, constraints->channels));
@@ -101,7 +101,7 @@ read_as (pp_layout layout, const gint64 dimensions[MAX_RANK],
     *reason = g_strdup_printf ("height=%d is set", constraints->height);
   else if (constraints->channels >= 0 &&
       count_channels (constraints) != channels)
-    *reason = say_channels (constraints);
+    *reason = gst_pp_dimensions_say_channels (constraints);
   else if (constraints->batch > 0 && constraints->batch != dimensions[BATCH])
     *reason = g_strdup_printf ("batch-size=%d is set", constraints->batch);
   if (*reason != NULL)

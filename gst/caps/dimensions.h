@@ -17,6 +17,9 @@ G_BEGIN_DECLS
 gboolean gst_pp_dimensions_read (const gchar *text,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
     gchar **reason);
+/* What constraints say of channels, for an error; free it. */
+gchar *gst_pp_dimensions_say_channels (
+    const GstPpTensorConstraints *constraints);
 /* Free it. */
 gchar *gst_pp_dimensions_spell (const GstPpTensor *tensor);
 /* Pictures that text says a tensor has; 0 if it is no list of sizes. */

@@ -4,12 +4,14 @@
 
 #include "dimensions.h"
 #include "framerate.h"
+#include "videocaps.h"
 #include "gst/settings/enums.h"
 
 /* A kind of structure that the src pad's caps may have. */
 typedef struct {
   const gchar *name;
-  /* Pictures of a tensor with structure's caps; 0: it leaves that open. */
+  /* Pictures of a tensor with structure's caps; 0: it leaves that open. NULL:
+   * always 1. */
   gint (*count_pictures) (const GstStructure *structure);
   /* Reads what structure says into *tensor, and leaves the rest of it as it is.
    * *shape is the text in structure that says the size, NULL if there is none.
@@ -17,9 +19,11 @@ typedef struct {
   gboolean (*read) (const GstStructure *structure,
       const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
       const gchar **shape, gchar **reason);
-  /* Writes what read reads. */
-  void (*write) (
-      GstStructure *structure, const GstPpTensor *tensor, const gchar *shape);
+  /* Writes what read reads, and what else follows from frames with the caps
+   * video. */
+  void (*write) (GstStructure *structure, const GstPpTensor *tensor,
+      const gchar *shape, const GstPpTensorConstraints *constraints,
+      const GstCaps *video);
 } Kind;
 
 /* other/tensors */
@@ -114,8 +118,9 @@ read_tensors (const GstStructure *structure,
 
 /* In downstream's spelling, which may have more or fewer trailing ones. */
 static void
-write_tensors (
-    GstStructure *structure, const GstPpTensor *tensor, const gchar *shape)
+write_tensors (GstStructure *structure, const GstPpTensor *tensor,
+    const gchar *shape, const GstPpTensorConstraints *constraints,
+    const GstCaps *video)
 {
   g_autofree gchar *dimensions =
       shape != NULL ? g_strdup (shape) : gst_pp_dimensions_spell (tensor);
@@ -125,10 +130,21 @@ write_tensors (
       NULL);
 }
 
+/* video/x-raw */
+
+static void
+write_video (GstStructure *structure, const GstPpTensor *tensor,
+    const gchar *shape, const GstPpTensorConstraints *constraints,
+    const GstCaps *video)
+{
+  gst_pp_video_caps_write (structure, tensor, constraints, video);
+}
+
 /* the table */
 
 static const Kind kinds[] = {
   { "other/tensors", count_pictures, read_tensors, write_tensors },
+  { "video/x-raw", NULL, gst_pp_video_caps_read, write_video },
 };
 
 /* NULL: it is none of the src pad's. */
@@ -149,11 +165,14 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
     const GstPpTensorConstraints *constraints)
 {
   const GValue *framerate = gst_structure_get_value (video, "framerate");
+  const Kind *kind = find_kind (tensors);
+  const gint batch =
+      kind == NULL || kind->count_pictures == NULL ? 1 : constraints->batch;
   GValue scaled = G_VALUE_INIT;
 
   /* Else what downstream takes decides about the number. */
-  if (constraints->batch > 0 && framerate != NULL &&
-      gst_pp_framerate_scale (&scaled, framerate, 1, constraints->batch)) {
+  if (batch > 0 && framerate != NULL &&
+      gst_pp_framerate_scale (&scaled, framerate, 1, batch)) {
     gst_pp_framerate_restrict (tensors, &scaled);
     g_value_unset (&scaled);
   }
@@ -166,8 +185,11 @@ set_video_rate (GstStructure *video, const GstStructure *tensors,
 {
   const Kind *kind = find_kind (tensors);
   const GValue *framerate = gst_structure_get_value (tensors, "framerate");
-  const gint pictures = kind != NULL ? kind->count_pictures (tensors) : 0;
-  const gint batch = constraints->batch > 0 ? constraints->batch : pictures;
+  gint batch = 1;
+
+  if (kind != NULL && kind->count_pictures != NULL)
+    batch = constraints->batch > 0 ? constraints->batch
+                                   : kind->count_pictures (tensors);
   GValue scaled = G_VALUE_INIT;
 
   if (framerate != NULL && !gst_pp_framerate_is_open (framerate) &&
@@ -209,18 +231,26 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
 
 /* choosing */
 
+gsize
+gst_pp_tensor_size (const GstPpTensor *tensor)
+{
+  if (tensor->format != GST_VIDEO_FORMAT_UNKNOWN)
+    return gst_pp_video_surface (tensor).size;
+  return (gsize) tensor->width * (gsize) tensor->height *
+      (gsize) tensor->channels * (gsize) tensor->batch *
+      pp_type_size (tensor->type);
+}
+
 static void
 fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
     const GstStructure *video)
 {
   gint width = 0, height = 0;
 
-  if (video != NULL) {
-    gst_structure_get_int (
-        video, "width", constraints->swapped ? &height : &width);
-    gst_structure_get_int (
-        video, "height", constraints->swapped ? &width : &height);
-  }
+  gst_structure_get_int (
+      video, "width", constraints->swapped ? &height : &width);
+  gst_structure_get_int (
+      video, "height", constraints->swapped ? &width : &height);
   tensor->width = constraints->width > 0 ? constraints->width : width;
   tensor->height = constraints->height > 0 ? constraints->height : height;
   tensor->channels = constraints->channels >= 0
@@ -232,6 +262,7 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
       constraints->type >= 0 ? (pp_type) constraints->type : PP_TYPE_FLOAT32;
   tensor->batch = constraints->batch > 0 ? constraints->batch
                                          : MAX (constraints->usual_batch, 1);
+  tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
 }
 
 static gchar *
@@ -257,8 +288,7 @@ static gboolean
 choose_rate (GstStructure *chosen, const GstStructure *video,
     const GstPpTensor *tensor, gchar **reason)
 {
-  const GValue *framerate =
-      video != NULL ? gst_structure_get_value (video, "framerate") : NULL;
+  const GValue *framerate = gst_structure_get_value (video, "framerate");
   const GValue *possible = gst_structure_get_value (chosen, "framerate");
   GValue scaled = G_VALUE_INIT;
 
@@ -283,9 +313,10 @@ choose_rate (GstStructure *chosen, const GstStructure *video,
  * that cannot be fixed, such as an empty list. */
 static GstCaps *
 fix_candidate (const GstCaps *candidates, guint i,
-    const GstPpTensorConstraints *constraints, const GstStructure *video,
+    const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
+  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
   const GstStructure *candidate = gst_caps_get_structure (candidates, i);
   const Kind *kind = find_kind (candidate);
   const gchar *shape;
@@ -295,12 +326,12 @@ fix_candidate (const GstCaps *candidates, guint i,
   if (kind == NULL ||
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
-  if (video == NULL && (tensor.width == 0 || tensor.height == 0)) {
+  if (tensor.width == 0 || tensor.height == 0) {
     *reason = g_strdup ("any size, and width and height are not set");
     return NULL;
   }
   GstStructure *chosen = gst_structure_copy (candidate);
-  kind->write (chosen, &tensor, shape);
+  kind->write (chosen, &tensor, shape, constraints, sink_caps);
   if (!choose_rate (chosen, video, &tensor, reason)) {
     gst_structure_free (chosen);
     return NULL;
@@ -319,12 +350,9 @@ gst_pp_tensor_caps_fixate (const GstCaps *candidates,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
-  const GstStructure *video =
-      sink_caps != NULL ? gst_caps_get_structure (sink_caps, 0) : NULL;
-
   for (guint i = 0; i < gst_caps_get_size (candidates); i++) {
     g_autofree gchar *why = NULL;
-    GstCaps *caps = fix_candidate (candidates, i, constraints, video, &why);
+    GstCaps *caps = fix_candidate (candidates, i, constraints, sink_caps, &why);
 
     if (caps != NULL) {
       g_clear_pointer (reason, g_free);
@@ -347,6 +375,7 @@ gst_pp_tensor_from_caps (const GstCaps *caps,
   const Kind *kind = find_kind (structure);
   const gchar *shape = NULL;
 
+  tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
   if (kind != NULL &&
       !kind->read (structure, constraints, tensor, &shape, reason))
     return FALSE;

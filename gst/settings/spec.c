@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "enums.h"
+#include "gst/caps/videocaps.h"
 #include "presets.h"
 
 pp_device_options
@@ -33,7 +34,7 @@ gst_pp_settings_direction (const GstPpSettings *settings)
 GstPpTensorConstraints
 gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
 {
-  const GstPpTensorConstraints constraints = {
+  GstPpTensorConstraints constraints = {
     .width = settings->width,
     .height = settings->height,
     .channels = settings->channels,
@@ -43,8 +44,22 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .type = settings->type,
     .swapped = pp_direction_swaps_axes (gst_pp_settings_direction (settings)),
     .batch = settings->batch_size,
+    .fit = settings->fit,
+    .ignore_pixel_aspect_ratio = settings->ignore_pixel_aspect_ratio,
   };
+  GstVideoColorimetry colorimetry;
+  g_autofree gchar *reason = NULL;
 
+  /* Caps are asked for before settings are judged. */
+  if (settings->crop.length == 4 && gst_pp_settings_check (settings, &reason))
+    constraints.crop = (pp_rect){ (gint) settings->crop.value[0],
+      (gint) settings->crop.value[1], (gint) settings->crop.value[2],
+      (gint) settings->crop.value[3] };
+  if (settings->colorimetry != NULL &&
+      gst_video_colorimetry_from_string (&colorimetry, settings->colorimetry)) {
+    constraints.transfer = colorimetry.transfer;
+    constraints.primaries = colorimetry.primaries;
+  }
   return constraints;
 }
 
@@ -94,6 +109,13 @@ gst_pp_settings_to_spec (const GstPpSettings *settings,
   spec->scale = settings->scale;
   spec->quant_scale = settings->quant_scale;
   spec->quant_zero_point = settings->quant_zero_point;
+  if (tensor->format != GST_VIDEO_FORMAT_UNKNOWN) {
+    spec->surface = gst_pp_video_surface (tensor);
+    spec->scale = spec->quant_scale = 1;
+    spec->quant_zero_point = 0;
+    return spread ("pad-value", &settings->pad_value, tensor->channels,
+        spec->pad_value, reason);
+  }
 
   return spread (
              "mean", &settings->mean, tensor->channels, spec->mean, reason) &&

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "host_stream.h"
-#include "kernel_cpu.h"
+#include "share_cpu.h"
 
 #define BLOCK_ALIGNMENT 256
 
@@ -106,15 +106,7 @@ event_create (
 static pp_status
 run_launch (pp_stream *stream, const void *data, pp_error *error)
 {
-  const pp_launch *launch = data;
-  void *scratch = pp_host_stream_scratch (
-      stream, pp_apply_cpu_scratch (launch->plan), error);
-
-  if (scratch == NULL)
-    return PP_NO_MEMORY;
-  pp_apply_cpu (launch->plan, &launch->source, launch->tensor, launch->first,
-      launch->last, scratch);
-  return PP_OK;
+  return pp_run_launch (stream, data, error);
 }
 
 static pp_status
@@ -192,6 +184,7 @@ const pp_backend pp_backend_cpu = {
   .event_create = event_create,
   .event_destroy = pp_host_event_destroy,
   .launch = launch,
+  .launch_pictures = pp_share_pictures,
   .record = record,
   .stream_wait = stream_wait,
   .stream_sync = stream_sync,

@@ -23,6 +23,7 @@ struct pp_event {
 
 struct operation {
   pp_host_function function;
+  bool asked; /* by another stream's worker */
   alignas (max_align_t) uint8_t data[PP_MAX_HOST_DATA];
 };
 
@@ -134,7 +135,8 @@ run (pp_stream *stream, const struct operation *operation)
   if (stream->before != NULL)
     stream->before ();
   operation->function (stream, operation->data, &error);
-  if (operation->function != pass && operation->function != wait_for)
+  if (!operation->asked && operation->function != pass &&
+      operation->function != wait_for)
     stream->error = error;
 }
 
@@ -200,6 +202,20 @@ pp_host_stream_destroy (pp_stream **address)
   *address = NULL;
 }
 
+/* With the stream's lock held and room in the queue. */
+static void
+append (pp_stream *stream, pp_host_function function, bool asked,
+    const void *data, size_t size)
+{
+  struct operation *operation = &stream->queue[stream->pushed % QUEUE_LENGTH];
+
+  operation->function = function;
+  operation->asked = asked;
+  memcpy (operation->data, data, size);
+  stream->pushed++;
+  pthread_cond_broadcast (&stream->changed);
+}
+
 void
 pp_host_stream_push (
     pp_stream *stream, pp_host_function function, const void *data, size_t size)
@@ -207,12 +223,19 @@ pp_host_stream_push (
   pthread_mutex_lock (&stream->lock);
   while (stream->pushed - stream->done == QUEUE_LENGTH)
     pthread_cond_wait (&stream->changed, &stream->lock);
-  struct operation *operation = &stream->queue[stream->pushed % QUEUE_LENGTH];
-  operation->function = function;
-  memcpy (operation->data, data, size);
-  stream->pushed++;
-  pthread_cond_broadcast (&stream->changed);
+  append (stream, function, false, data, size);
   pthread_mutex_unlock (&stream->lock);
+}
+
+bool
+pp_host_stream_ask (pp_stream *stream, pp_host_function function, void *pointer)
+{
+  pthread_mutex_lock (&stream->lock);
+  const bool room = stream->pushed - stream->done < QUEUE_LENGTH;
+  if (room)
+    append (stream, function, true, &pointer, sizeof pointer);
+  pthread_mutex_unlock (&stream->lock);
+  return room;
 }
 
 void

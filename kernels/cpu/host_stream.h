@@ -25,6 +25,10 @@ void pp_host_stream_destroy (pp_stream **stream);
 /* Copies size bytes of data. Waits while 1024 operations are queued. */
 void pp_host_stream_push (pp_stream *stream, pp_host_function function,
     const void *data, size_t size);
+/* As pp_host_stream_push of a pointer, but never waits: false where the queue is
+ * full. Its failure is no event's: function has to tell who asked for it. */
+bool pp_host_stream_ask (
+    pp_stream *stream, pp_host_function function, void *pointer);
 /* Waits for what was queued before the call. */
 void pp_host_stream_sync (pp_stream *stream);
 /* Memory that the stream's worker keeps from one operation to the next, of at

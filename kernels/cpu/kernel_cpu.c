@@ -304,6 +304,11 @@ store_row (struct work *work, void *tensor, int y)
   }
   if (numbers->pixel_stride == 1)
     return;
+  if (numbers->fourth) {
+    pp_interleave_four ((uint8_t *) tensor + start, 0, packed[0], packed[1],
+        packed[2], 0, PP_GAP_BYTE, work->columns, 1);
+    return;
+  }
   if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
     pp_interleave ((uint8_t *) tensor + start * (int64_t) size, 0, packed[0],
         packed[1], packed[2], 0, size, work->columns, 1);
@@ -337,7 +342,11 @@ store_columns (struct work *work, void *tensor, int y)
       pp_transpose (work->transposed[place], work->max_kept, work->elements[c],
           work->pitch, size, work->columns, work->kept);
   }
-  if (numbers->row_stride != 1)
+  if (numbers->fourth)
+    pp_interleave_four (to, stride, work->transposed[0], work->transposed[1],
+        work->transposed[2], work->max_kept, PP_GAP_BYTE, work->kept,
+        work->columns);
+  else if (numbers->row_stride != 1)
     pp_interleave (to, stride, work->transposed[0], work->transposed[1],
         work->transposed[2], work->max_kept, size, work->kept, work->columns);
   work->kept = 0;

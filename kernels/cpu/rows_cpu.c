@@ -407,3 +407,25 @@ pp_interleave (void *to, ptrdiff_t to_stride, const void *a, const void *b,
   else
     interleave_uint32_t (to, to_stride, a, b, c, from_stride, n, rows);
 }
+
+PP_CLONES void
+pp_interleave_four (uint8_t *restrict to, ptrdiff_t to_stride,
+    const uint8_t *restrict a, const uint8_t *restrict b,
+    const uint8_t *restrict c, ptrdiff_t from_stride, uint8_t fourth, int n,
+    int rows)
+{
+  for (int y = 0; y < rows; y++) {
+    if (y + ROWS_AHEAD < rows)
+      prefetch_row (to + ROWS_AHEAD * to_stride, 4 * (size_t) n);
+    for (int x = 0; x < n; x++) {
+      to[4 * x] = a[x];
+      to[4 * x + 1] = b[x];
+      to[4 * x + 2] = c[x];
+      to[4 * x + 3] = fourth;
+    }
+    to += to_stride;
+    a += from_stride;
+    b += from_stride;
+    c += from_stride;
+  }
+}

@@ -82,5 +82,9 @@ void pp_scatter (void *to, const void *from, size_t size, size_t stride, int n);
  * 4. Strides are from one of the rows to the next, in elements. */
 void pp_interleave (void *to, ptrdiff_t to_stride, const void *a, const void *b,
     const void *c, ptrdiff_t from_stride, size_t size, int n, int rows);
+/* The same with a fourth element of a byte behind each three. */
+void pp_interleave_four (uint8_t *to, ptrdiff_t to_stride, const uint8_t *a,
+    const uint8_t *b, const uint8_t *c, ptrdiff_t from_stride, uint8_t fourth,
+    int n, int rows);
 
 #endif

@@ -15,6 +15,7 @@
 #include "gather_cuda.h"
 #include "kernel_cuda.h"
 #include "median_cuda.h"
+#include "padding_cuda.h"
 
 /* The pauses of event_wait between two queries of an event, microseconds. */
 /* For a frame that is alone. */
@@ -47,6 +48,8 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 
   if (code == cudaSuccess)
     code = pp_cuda_prepare_gather ();
+  if (code == cudaSuccess)
+    code = pp_cuda_prepare_padding ();
   if (code == cudaSuccess && plan->median.size > 0)
     code = pp_cuda_prepare_median (plan);
   return pp_cuda_check (context, code, "loading the kernels", error);
@@ -315,28 +318,65 @@ gather (pp_stream *stream, const pp_gather *planes, pp_error *error)
       "launching the kernel that gathers rows", error);
 }
 
+/* Makes the medians, if the plan has any, which the taps then read. */
+static cudaError_t
+make_medians (const pp_stream *stream, pp_launch *job)
+{
+  const pp_launch whole = *job;
+
+  if (job->plan->median.size == 0)
+    return cudaSuccess;
+  for (int p = 0; p < PP_MAX_PLANES; p++) {
+    job->source.plane[p] = job->medians.plane[p];
+    job->source.stride[p] = job->medians.stride[p];
+  }
+  return pp_cuda_median (&whole, stream->stream);
+}
+
+static pp_status
+check_launch (const pp_context *context, const pp_launch *job, int n,
+    cudaError_t code, pp_error *error)
+{
+  if (code == cudaSuccess)
+    return PP_OK;
+  return pp_fail (error, PP_DEVICE_FAILED,
+      "launching the kernel for %d x %d pixels%s on device %d (%s): %s",
+      job->plan->numbers.content_width, job->plan->numbers.content_height,
+      n > 1 ? " and other pictures" : "", context->index, context->name,
+      pp_cuda_reason (code));
+}
+
 static pp_status
 launch (pp_stream *stream, const pp_launch *job, pp_error *error)
 {
   const pp_context *context = stream->context;
   pp_launch taps = *job;
-  cudaError_t code = cudaSuccess;
+  cudaError_t code = make_medians (stream, &taps);
 
-  if (job->plan->median.size > 0) {
-    code = pp_cuda_median (job, stream->stream);
-    for (int p = 0; p < PP_MAX_PLANES; p++) {
-      taps.source.plane[p] = job->medians.plane[p];
-      taps.source.stride[p] = job->medians.stride[p];
-    }
-  }
   if (code == cudaSuccess)
     code = pp_cuda_launch (&taps, context->multiprocessors, stream->stream);
+  return check_launch (context, job, 1, code, error);
+}
+
+static pp_status
+launch_pictures (pp_stream *stream, const pp_team *team,
+    const pp_launch *launches, int n, bool padding, pp_error *error)
+{
+  const pp_context *context = stream->context;
+  pp_launch taps[PP_MAX_PICTURES];
+  cudaError_t code = cudaSuccess;
+
+  (void) team;
+  if (padding)
+    code = pp_cuda_fill_padding (launches, n, stream->stream);
+  for (int i = 0; i < n && code == cudaSuccess; i++) {
+    taps[i] = launches[i];
+    code = make_medians (stream, &taps[i]);
+  }
   if (code == cudaSuccess)
-    return PP_OK;
-  return pp_fail (error, PP_DEVICE_FAILED,
-      "launching the kernel for %d x %d pixels on device %d (%s): %s",
-      job->plan->numbers.content_width, job->plan->numbers.content_height,
-      context->index, context->name, pp_cuda_reason (code));
+    code = pp_cuda_launch_pictures (
+        taps, n, context->multiprocessors, stream->stream);
+  return check_launch (context, launches, n, code, error);
 }
 
 const pp_backend pp_backend_cuda = {
@@ -362,6 +402,7 @@ const pp_backend pp_backend_cuda = {
   .copy = copy,
   .gather = gather,
   .launch = launch,
+  .launch_pictures = launch_pictures,
   .record = record,
   .stream_wait = stream_wait,
   .stream_sync = stream_sync,

@@ -19,6 +19,18 @@
 /* These have a MiB in flight, many times what the bus can hold. More blocks
  * would only keep kernels of other streams from running. */
 #define MAX_BLOCKS 64
+/* The same for all planes of several pictures, whose rows are narrow: a warp has
+ * less in flight. */
+#define MAX_BLOCKS_OF_MANY 256
+
+/* Planes of one picture, or of several: a small argument is faster to launch. */
+#define FEW PP_MAX_PLANES
+#define MANY PP_MAX_GATHERED
+
+template <int PLANES> struct gather_args {
+  pp_gather_plane plane[PLANES];
+};
+static_assert (sizeof (gather_args<MANY>) <= 4096, "the limit of parameters");
 
 /* 16 of the 32 bytes of low and high, from byte phase on. */
 static __device__ __forceinline__ uint4
@@ -87,8 +99,10 @@ copy_segment (const uint8_t *from, uint8_t *to, int bytes)
 }
 
 /* blockIdx.y is the plane. */
+template <int PLANES>
 static __global__ void
-__launch_bounds__ (THREADS) gather (const __grid_constant__ pp_gather args)
+__launch_bounds__ (THREADS)
+    gather (const __grid_constant__ gather_args<PLANES> args)
 {
   const pp_gather_plane &plane = args.plane[blockIdx.y];
   const unsigned width = plane.width;
@@ -112,26 +126,44 @@ extern "C" cudaError_t
 pp_cuda_prepare_gather (void)
 {
   cudaFuncAttributes attributes;
+  const cudaError_t error =
+      cudaFuncGetAttributes (&attributes, (const void *) gather<FEW>);
 
-  return cudaFuncGetAttributes (&attributes, (const void *) gather);
+  if (error != cudaSuccess)
+    return error;
+  return cudaFuncGetAttributes (&attributes, (const void *) gather<MANY>);
 }
 
-extern "C" cudaError_t
-pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
+template <int PLANES>
+static cudaError_t
+launch (const pp_gather *planes, int max_blocks, cudaStream_t stream)
 {
-  size_t max_blocks = 0; /* blocks that a plane keeps busy */
+  size_t blocks = 0; /* that the largest plane keeps busy */
+  gather_args<PLANES> args;
 
   for (int p = 0; p < planes->n_planes; p++) {
     const pp_gather_plane &plane = planes->plane[p];
     const size_t segments =
         (plane.width + SEGMENT - 1) / SEGMENT * (size_t) plane.n_rows;
-    const size_t blocks = (segments + WARPS - 1) / WARPS;
-    max_blocks = blocks > max_blocks ? blocks : max_blocks;
+    const size_t busy = (segments + WARPS - 1) / WARPS;
+    blocks = busy > blocks ? busy : blocks;
+    args.plane[p] = plane;
   }
 
-  const dim3 grid (max_blocks < MAX_BLOCKS ? (unsigned) max_blocks : MAX_BLOCKS,
+  const dim3 grid (
+      blocks < (size_t) max_blocks ? (unsigned) blocks : (unsigned) max_blocks,
       planes->n_planes);
-  void *parameters[] = { (void *) planes };
-  return cudaLaunchKernel (
-      (const void *) gather, grid, dim3 (THREADS), parameters, 0, stream);
+  void *parameters[] = { &args };
+  return cudaLaunchKernel ((const void *) gather<PLANES>, grid, dim3 (THREADS),
+      parameters, 0, stream);
+}
+
+extern "C" cudaError_t
+pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
+{
+  const int n = planes->n_planes;
+
+  if (n <= FEW)
+    return launch<FEW> (planes, MAX_BLOCKS, stream);
+  return launch<MANY> (planes, (MAX_BLOCKS_OF_MANY + n - 1) / n, stream);
 }

@@ -10,6 +10,8 @@
  * - any_taps, for what the others cannot do: a thread makes one pixel, tap by
  *   tap.
  */
+#include <string.h>
+
 #include "tile_cuda.cuh"
 
 /* The pixels of a block of few_taps and any_taps. Its warps are rows of 32. If
@@ -60,17 +62,17 @@ load_taps (const tap_table &table, unsigned output)
 
 template <int BYTES, int X, int Y>
 static __device__ __forceinline__ float
-sum_taps (const kernel_args &args, int component, const tap_set<X> &x,
+sum_taps (const kernel_view &args, int component, const tap_set<X> &x,
     const tap_set<Y> &y)
 {
-  const pp_source &source = args.numbers.source[component];
-  const unsigned stride = (unsigned) args.stride[component];
+  const pp_source &source = args.common.numbers.source[component];
+  const unsigned stride = (unsigned) args.picture.stride[component];
   const uint8_t *row[Y];
   float sum = 0.f;
 
 #pragma unroll
   for (int j = 0; j < Y; j++)
-    row[j] = args.first[component] + (size_t) y.at[j] * stride;
+    row[j] = args.picture.first[component] + (size_t) y.at[j] * stride;
 #pragma unroll
   for (int i = 0; i < X; i++) {
     const unsigned offset = x.at[i] * (unsigned) source.pixel_stride;
@@ -78,7 +80,7 @@ sum_taps (const kernel_args &args, int component, const tap_set<X> &x,
 #pragma unroll
     for (int j = 0; j < Y; j++)
       column_sum = add_product (column_sum, y.weight[j],
-          load_sample<BYTES> (args.numbers, source, row[j] + offset));
+          load_sample<BYTES> (args.common.numbers, source, row[j] + offset));
     sum = add_product (sum, x.weight[i], column_sum);
   }
   return sum;
@@ -87,13 +89,13 @@ sum_taps (const kernel_args &args, int component, const tap_set<X> &x,
 /* Components 1 and 2, where they are adjacent: one load gets both. */
 template <int BYTES, int TAPS>
 static __device__ __forceinline__ void
-sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
+sum_pair (const kernel_view &args, const tap_set<TAPS> &x,
     const tap_set<TAPS> &y, float *value)
 {
-  const pp_source &source = args.numbers.source[1];
-  const bool swapped = args.first[2] < args.first[1];
-  const uint8_t *first = swapped ? args.first[2] : args.first[1];
-  const unsigned stride = (unsigned) args.stride[1];
+  const pp_source &source = args.common.numbers.source[1];
+  const bool swapped = args.picture.first[2] < args.picture.first[1];
+  const uint8_t *first = swapped ? args.picture.first[2] : args.picture.first[1];
+  const unsigned stride = (unsigned) args.picture.stride[1];
   float low = 0.f, high = 0.f;
 
 #pragma unroll
@@ -103,7 +105,7 @@ sum_pair (const kernel_args &args, const tap_set<TAPS> &x,
 #pragma unroll
     for (int j = 0; j < TAPS; j++) {
       const float2 pair = load_pair<BYTES> (
-          args.numbers, source, first + (size_t) y.at[j] * stride + offset);
+          args.common.numbers, source, first + (size_t) y.at[j] * stride + offset);
       low_sum = add_product (low_sum, y.weight[j], pair.x);
       high_sum = add_product (high_sum, y.weight[j], pair.y);
     }
@@ -147,11 +149,11 @@ struct pixel_place {
 /* Threads outside of the content load its last column or row, since they take
  * part in exchange_pixels. */
 static __device__ __forceinline__ pixel_place
-find_pixel (const pp_numbers &n)
+find_pixel (const picture_args &picture)
 {
   const unsigned x = blockIdx.x * BLOCK_COLUMNS + threadIdx.x;
   const unsigned y = blockIdx.y * blockDim.y + threadIdx.y;
-  const unsigned last_x = n.content_width - 1, last_y = n.content_height - 1;
+  const unsigned last_x = picture.width - 1, last_y = picture.height - 1;
 
   return { min (x, last_x), min (y, last_y), x <= last_x && y <= last_y };
 }
@@ -159,15 +161,15 @@ find_pixel (const pp_numbers &n)
 /* value: the resampled components of the pixel at place. */
 template <int COMPONENTS>
 static __device__ __forceinline__ void
-store_pixel (const kernel_args &args, float (&value)[COMPONENTS],
+store_pixel (const kernel_view &args, float (&value)[COMPONENTS],
     const pixel_place &place)
 {
-  const pp_numbers &n = args.numbers;
+  const picture_args &picture = args.picture;
   unsigned x = place.x, y = place.y;
 
-  if (n.swapped) {
+  if (args.common.numbers.swapped) {
     exchange_pixels<COMPONENTS> (value, x, y);
-    if (x >= (unsigned) n.content_width || y >= (unsigned) n.content_height)
+    if (x >= (unsigned) picture.width || y >= (unsigned) picture.height)
       return;
   }
   finish_pixel<COMPONENTS> (args, value, x, y);
@@ -176,23 +178,26 @@ store_pixel (const kernel_args &args, float (&value)[COMPONENTS],
 /* X, Y: taps of component 0. CHROMA: taps of components 1 and 2 on both axes,
  * or 0 if all components have the same tables. PAIR: components 1 and 2 are
  * adjacent. */
-template <int BYTES, int COMPONENTS, int X, int Y, int CHROMA, bool PAIR>
+template <int BYTES, int COMPONENTS, int X, int Y, int CHROMA, bool PAIR,
+    int PICTURES>
 static __global__ void
 __launch_bounds__ (BLOCK_THREADS, BLOCKS)
-    few_taps (const __grid_constant__ kernel_args args)
+    few_taps (const __grid_constant__ kernel_args<PICTURES> all)
 {
-  const pixel_place place = find_pixel (args.numbers);
+  const kernel_view args = find_picture (all);
+  const picture_args &picture = args.picture;
+  const pixel_place place = find_pixel (picture);
   const unsigned x = place.x, y = place.y;
   float value[COMPONENTS];
 
-  if (!place.inside && !args.numbers.swapped)
+  if (!place.inside && !args.common.numbers.swapped)
     return;
-  const tap_set<X> at_x = load_taps<X> (args.x[0], x);
-  const tap_set<Y> at_y = load_taps<Y> (args.y[0], y);
+  const tap_set<X> at_x = load_taps<X> (picture.x[0], x);
+  const tap_set<Y> at_y = load_taps<Y> (picture.y[0], y);
   value[0] = sum_taps<BYTES> (args, 0, at_x, at_y);
   if constexpr (CHROMA > 0) {
-    const tap_set<CHROMA> chroma_x = load_taps<CHROMA> (args.x[1], x);
-    const tap_set<CHROMA> chroma_y = load_taps<CHROMA> (args.y[1], y);
+    const tap_set<CHROMA> chroma_x = load_taps<CHROMA> (picture.x[1], x);
+    const tap_set<CHROMA> chroma_y = load_taps<CHROMA> (picture.y[1], y);
     if constexpr (PAIR) {
       sum_pair<BYTES> (args, chroma_x, chroma_y, value + 1);
     } else {
@@ -208,14 +213,15 @@ __launch_bounds__ (BLOCK_THREADS, BLOCKS)
 
 template <int BYTES>
 static __device__ float
-sum_any_taps (const kernel_args &args, int component, int x, int y)
+sum_any_taps (const kernel_view &args, int component, int x, int y)
 {
-  const pp_numbers &n = args.numbers;
+  const pp_numbers &n = args.common.numbers;
   const pp_source &source = n.source[component];
-  const tap_table &x_table = args.x[component], &y_table = args.y[component];
+  const tap_table &x_table = args.picture.x[component > 0];
+  const tap_table &y_table = args.picture.y[component > 0];
   const float *x_weight = x_table.weight + x;
-  const uint8_t *column = args.first[component] +
-      __ldg (y_table.first + y) * args.stride[component] +
+  const uint8_t *column = args.picture.first[component] +
+      __ldg (y_table.first + y) * args.picture.stride[component] +
       __ldg (x_table.first + x) * source.pixel_stride;
   float sum = 0.f;
 
@@ -228,7 +234,7 @@ sum_any_taps (const kernel_args &args, int component, int x, int y)
       column_sum = add_product (
           column_sum, __ldg (y_weight), load_unaligned<BYTES> (n, source, at));
       y_weight += y_table.n_out;
-      at += args.stride[component];
+      at += args.picture.stride[component];
     }
     sum = add_product (sum, __ldg (x_weight), column_sum);
     x_weight += x_table.n_out;
@@ -237,15 +243,16 @@ sum_any_taps (const kernel_args &args, int component, int x, int y)
   return sum;
 }
 
-template <int BYTES, int COMPONENTS>
+template <int BYTES, int COMPONENTS, int PICTURES>
 static __global__ void
 __launch_bounds__ (BLOCK_THREADS, BLOCKS)
-    any_taps (const __grid_constant__ kernel_args args)
+    any_taps (const __grid_constant__ kernel_args<PICTURES> all)
 {
-  const pixel_place place = find_pixel (args.numbers);
+  const kernel_view args = find_picture (all);
+  const pixel_place place = find_pixel (args.picture);
   float value[COMPONENTS];
 
-  if (!place.inside && !args.numbers.swapped)
+  if (!place.inside && !args.common.numbers.swapped)
     return;
 #pragma unroll
   for (int c = 0; c < COMPONENTS; c++)
@@ -254,7 +261,7 @@ __launch_bounds__ (BLOCK_THREADS, BLOCKS)
 }
 
 static void
-launch_by_pixel (kernel_launch &launch, const pp_numbers &n, const void *kernel)
+launch_by_pixel (kernel_launch &launch, const pp_numbers &n, kernel_pair kernel)
 {
   const int rows = n.swapped ? SWAPPED_ROWS : BLOCK_ROWS;
 
@@ -270,9 +277,14 @@ launch_by_pixel (kernel_launch &launch, const pp_numbers &n, const void *kernel)
 static void
 choose_any_taps (kernel_launch &launch, const pp_numbers &n)
 {
-  static const void *const kernels[] = { (const void *) any_taps<1, 1>,
-    (const void *) any_taps<2, 1>, (const void *) any_taps<1, 3>,
-    (const void *) any_taps<2, 3> };
+#define PAIR(bytes, components)                                                \
+  {                                                                            \
+    (const void *) any_taps<bytes, components, 1>,                             \
+        (const void *) any_taps<bytes, components, MANY>                       \
+  }
+  static const kernel_pair kernels[] = { PAIR (1, 1), PAIR (2, 1), PAIR (1, 3),
+    PAIR (2, 3) };
+#undef PAIR
 
   launch_by_pixel (
       launch, n, kernels[n.n_components / 3 * 2 + n.sample_bytes - 1]);
@@ -297,12 +309,17 @@ has_pairs (const pp_numbers &n)
 static bool
 choose_few_taps (kernel_launch &launch, const pp_numbers &n)
 {
+#define KERNELS(bytes, components, x, y, chroma, pair)                         \
+  {                                                                            \
+    (const void *) few_taps<bytes, components, x, y, chroma, pair, 1>,         \
+        (const void *) few_taps<bytes, components, x, y, chroma, pair, MANY>   \
+  }
 #define ROW(components, x, y, chroma, pair)                                    \
   {                                                                            \
     components, x, y, chroma, pair,                                            \
     {                                                                          \
-      (const void *) few_taps<1, components, x, y, chroma, pair>,              \
-          (const void *) few_taps<2, components, x, y, chroma, pair>           \
+      KERNELS (1, components, x, y, chroma, pair),                             \
+          KERNELS (2, components, x, y, chroma, pair)                          \
     }                                                                          \
   }
 #define ROWS(components, chroma, pair)                                         \
@@ -312,12 +329,13 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n)
   static const struct {
     int components, x, y, chroma;
     bool pair;
-    const void *kernel[2]; /* for samples of 1 and 2 bytes */
+    kernel_pair kernel[2]; /* for samples of 1 and 2 bytes */
   } rows[] = { ROWS (1, 0, false), ROWS (3, 0, false), ROW (3, 1, 1, 1, false),
     ROW (3, 2, 2, 1, false), ROWS (3, 2, false), ROW (3, 1, 1, 1, true),
     ROW (3, 2, 2, 1, true), ROWS (3, 2, true) };
 #undef ROWS
 #undef ROW
+#undef KERNELS
   const int axes = n.source[0].axes;
   int chroma_taps = 0;
 
@@ -342,15 +360,19 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n)
 }
 
 /* Whether few_taps and tile can read the source: every sample is at a multiple
- * of its size, every row at a multiple of WORD, and strides have 32 bits. */
+ * of its size, pairs at a multiple of theirs, strides are multiples of WORD and
+ * have 32 bits. */
 static bool
 regular (const pp_numbers &n, const pp_view &view)
 {
+  const bool pairs = n.n_components == 3 && has_pairs (n);
+
   for (int c = 0; c < n.n_components; c++) {
     const pp_source &source = n.source[c];
     const int p = source.plane;
-    if (view.stride[p] > UINT32_MAX ||
-        ((uintptr_t) view.plane[p] | view.stride[p]) % WORD != 0 ||
+    const int unit = pairs && c > 0 ? 2 * n.sample_bytes : n.sample_bytes;
+    if (view.stride[p] > UINT32_MAX || view.stride[p] % WORD != 0 ||
+        (uintptr_t) view.plane[p] % unit != 0 ||
         (source.first_byte | source.pixel_stride) % n.sample_bytes != 0)
       return false;
   }
@@ -358,12 +380,14 @@ regular (const pp_numbers &n, const pp_view &view)
 }
 
 static void
-choose_kernel (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
-    const pp_view &view, int multiprocessors)
+choose_kernel (kernel_launch &launch, common_args &common,
+    picture_args &picture, const pp_plan *plan, const pp_view &view,
+    int multiprocessors)
 {
   if (!regular (plan->numbers, view) ||
       (!choose_few_taps (launch, plan->numbers) &&
-          !choose_tile (launch, layout, plan, multiprocessors)))
+          !choose_tile (launch, common.tile, picture.tile, plan,
+              multiprocessors)))
     choose_any_taps (launch, plan->numbers);
 }
 
@@ -373,8 +397,12 @@ static cudaError_t
 load (const kernel_launch &launch)
 {
   cudaFuncAttributes attributes;
+  const cudaError_t error =
+      cudaFuncGetAttributes (&attributes, launch.kernel.one);
 
-  return cudaFuncGetAttributes (&attributes, launch.kernel);
+  if (error != cudaSuccess)
+    return error;
+  return cudaFuncGetAttributes (&attributes, launch.kernel.many);
 }
 
 extern "C" cudaError_t
@@ -382,7 +410,8 @@ pp_cuda_probe (void)
 {
   cudaFuncAttributes attributes;
 
-  return cudaFuncGetAttributes (&attributes, (const void *) any_taps<1, 1>);
+  return cudaFuncGetAttributes (
+      &attributes, (const void *) any_taps<1, 1, 1>);
 }
 
 extern "C" cudaError_t
@@ -390,9 +419,9 @@ pp_cuda_prepare (const pp_plan *plan)
 {
   const pp_view any_aligned = {};
   kernel_launch launch;
-  tile_layout layout = {};
+  kernel_args<1> args = {};
 
-  choose_kernel (launch, layout, plan, any_aligned, 1);
+  choose_kernel (launch, args.common, args.picture[0], plan, any_aligned, 1);
   const cudaError_t error = load (launch);
   if (error != cudaSuccess)
     return error;
@@ -408,47 +437,129 @@ find_table (const pp_launch *job, const pp_axis &axis, int first)
     job->weight + axis.first_weight + first, axis.n_taps, axis.n_out };
 }
 
+/* What is the picture's alone is 0. */
 static void
-place_content (kernel_args &args, void *tensor)
+fill_common (common_args &common, const pp_numbers &numbers)
 {
-  const pp_numbers &n = args.numbers;
-  const size_t size = pp_type_size ((pp_type) n.type);
+  const size_t size = pp_type_size ((pp_type) numbers.type);
+  pp_numbers &n = common.numbers;
 
-  args.row_stride = (int) n.row_stride;
-  args.pixel_stride = (int) n.pixel_stride;
-  for (int c = 0; c < n.n_channels; c++) {
-    const int64_t element = n.channel[c] + n.content_y * n.row_stride +
-        n.content_x * n.pixel_stride;
-    args.content[c] = (uint8_t *) tensor + element * size;
+  n = numbers;
+  for (int c = 0; c < PP_MAX_COMPONENTS; c++) {
+    pp_source &source = n.source[c];
+    source.first_row = source.first_byte = source.columns = source.rows = 0;
   }
+  for (int a = 0; a < 2; a++)
+    n.x[a] = n.y[a] = {};
+  n.content_x = n.content_y = n.content_width = n.content_height = 0;
+  for (int c = 0; c < PP_MAX_CHANNELS; c++) {
+    n.pad[c] = 0;
+    common.channel[c] = n.channel[c] * (int64_t) size;
+  }
+  common.row_stride = (int) n.row_stride;
+  common.pixel_stride = (int) n.pixel_stride;
+}
+
+static void
+fill_picture (picture_args &picture, const pp_launch *job)
+{
+  const pp_plan *plan = job->plan;
+  const pp_numbers &n = plan->numbers;
+  const size_t size = pp_type_size ((pp_type) n.type);
+  const int64_t content = (n.content_y + (int64_t) job->first) * n.row_stride +
+      n.content_x * n.pixel_stride;
+
+  for (int c = 0; c < n.n_components; c++) {
+    const pp_source &source = n.source[c];
+    picture.stride[c] = job->source.stride[source.plane];
+    picture.first[c] = job->source.plane[source.plane] +
+        source.first_row * picture.stride[c] + source.first_byte;
+    picture.x[c > 0] = find_table (job, plan->block_x[source.axes], 0);
+    picture.y[c > 0] =
+        find_table (job, plan->block_y[source.axes], job->first);
+  }
+  picture.content = (uint8_t *) job->tensor + content * (int64_t) size;
+  picture.width = n.content_width;
+  picture.height = job->last - job->first;
 }
 
 extern "C" cudaError_t
 pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
 {
-  const pp_numbers &n = job->plan->numbers;
   kernel_launch launch;
-  kernel_args args = {};
+  kernel_args<1> args = {};
 
-  choose_kernel (launch, args.tile, job->plan, job->source, multiprocessors);
+  choose_kernel (launch, args.common, args.picture[0], job->plan, job->source,
+      multiprocessors);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
-  args.numbers = n;
-  args.numbers.content_y += job->first;
-  args.numbers.content_height = job->last - job->first;
-  for (int c = 0; c < n.n_components; c++) {
-    const pp_source &source = n.source[c];
-    args.stride[c] = job->source.stride[source.plane];
-    args.first[c] = job->source.plane[source.plane] +
-        source.first_row * args.stride[c] + source.first_byte;
-    args.x[c] = find_table (job, n.x[source.axes], 0);
-    args.y[c] = find_table (job, n.y[source.axes], job->first);
-  }
-  for (tile_group &group : args.tile.group)
-    group.first = args.first[group.component] -
-        args.tile.offset[group.component] * n.sample_bytes;
-  place_content (args, job->tensor);
+  fill_common (args.common, job->plan->numbers);
+  fill_picture (args.picture[0], job);
 
   void *parameters[] = { &args };
-  return cudaLaunchKernel (launch.kernel, launch.grid, launch.block, parameters,
-      launch.shared, stream);
+  return cudaLaunchKernel (launch.kernel.one, launch.grid, launch.block,
+      parameters, launch.shared, stream);
+}
+
+/* ---- several pictures ----------------------------------------------------- */
+
+/* Pictures that one launch can make. */
+struct together {
+  kernel_launch launch; /* of the largest */
+  kernel_args<MANY> args;
+  int n;
+};
+
+/* Adds the picture, unless it needs another kernel or other numbers than those
+ * that are there. */
+static bool
+add_picture (together &group, const pp_launch *job, int multiprocessors)
+{
+  kernel_launch launch;
+  common_args common;
+  picture_args picture = {};
+
+  memset (&common, 0, sizeof common); /* it is compared as bytes */
+  choose_kernel (
+      launch, common, picture, job->plan, job->source, multiprocessors);
+  launch.grid.y = div_up (job->last - job->first, launch.rows);
+  fill_common (common, job->plan->numbers);
+  fill_picture (picture, job);
+  if (group.n == 0) {
+    group.launch = launch;
+    group.args.common = common;
+  } else if (group.n == MANY || group.launch.kernel.one != launch.kernel.one ||
+      memcmp (&group.args.common, &common, sizeof common) != 0) {
+    return false;
+  }
+
+  kernel_launch &all = group.launch;
+  all.grid.x = max (all.grid.x, launch.grid.x);
+  all.grid.y = max (all.grid.y, launch.grid.y);
+  all.block.x = max (all.block.x, launch.block.x);
+  all.shared = max (all.shared, launch.shared);
+  group.args.picture[group.n++] = picture;
+  return true;
+}
+
+extern "C" cudaError_t
+pp_cuda_launch_pictures (const pp_launch *jobs, int n, int multiprocessors,
+    cudaStream_t stream)
+{
+  /* What a picture should fill if all run at the same time. */
+  const int share = max (1, multiprocessors / n);
+  cudaError_t error = cudaSuccess;
+
+  for (int i = 0; i < n && error == cudaSuccess;) {
+    together group;
+
+    group.launch = {};
+    group.n = 0;
+    while (i < n && add_picture (group, &jobs[i], share))
+      i++;
+    group.launch.grid.z = group.n;
+    void *parameters[] = { &group.args };
+    error = cudaLaunchKernel (group.launch.kernel.many, group.launch.grid,
+        group.launch.block, parameters, group.launch.shared, stream);
+  }
+  return error;
 }

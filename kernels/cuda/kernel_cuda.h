@@ -24,12 +24,18 @@ cudaError_t pp_cuda_prepare (const pp_plan *plan);
 /* Queues a kernel on stream that writes the job's rows of the content.
  * multiprocessors: how many the device has.
  *
- * Rows of source may start at any address. Faster kernels are used if planes
- * and strides are multiples of 8 bytes, strides are below 4 GiB and, for
- * samples of 2 bytes, offsets and pixel strides are even. They read whole words
- * of 8 bytes: a row's last word must be readable to its end. */
+ * Rows of source may start at any address. Faster kernels are used if strides
+ * are multiples of 8 bytes and below 4 GiB, planes are multiples of a sample or,
+ * where chroma is interleaved, of two, and, for samples of 2 bytes, offsets and
+ * pixel strides are even. They read whole aligned words of 8 bytes: a row's first
+ * and last word must be readable from begin to end. */
 cudaError_t pp_cuda_launch (
     const pp_launch *launch, int multiprocessors, cudaStream_t stream);
+
+/* The same for several pictures, n at least 1: as few launches as there are
+ * different kernels, and numbers that differ, in a row. */
+cudaError_t pp_cuda_launch_pictures (
+    const pp_launch *launches, int n, int multiprocessors, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

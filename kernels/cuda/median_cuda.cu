@@ -162,16 +162,16 @@ min_column_ratio (const pp_launch *job, const pp_median_group &group)
 static median_part
 make_part (const pp_launch *job, const pp_median_group &group)
 {
-  const pp_numbers &n = job->plan->numbers;
+  const pp_plan *plan = job->plan;
   const int p = group.plane;
   const size_t from_stride = job->source.stride[p];
   const size_t to_stride = job->medians.stride[p];
 
   return { group, job->source.plane[p] + group.first_row * from_stride,
     job->medians.plane[p] + group.first_row * to_stride, from_stride, to_stride,
-    make_picks (job, n.y[group.axes], group.rows, 1),
+    make_picks (job, plan->block_y[group.axes], group.rows, 1),
     make_picks (
-        job, n.x[group.axes], group.columns, min_column_ratio (job, group)) };
+        job, plan->block_x[group.axes], group.columns, min_column_ratio (job, group)) };
 }
 
 static dim3

@@ -16,16 +16,9 @@
 #include "kernel_cuda.h"
 
 /* For the kernel tile: consecutive components that are interleaved, and so
- * share rows and taps. sums and weights are offsets in shared memory, in
- * floats. sums: for each row of the tile, the vertical sums of the samples
- * under it. weights: for each horizontal tap, its weights in the tile's
- * columns. */
+ * share rows and taps. */
 struct tile_group {
-  const uint8_t *first; /* its first sample */
-  int component;        /* its first component */
-  int reach;            /* bytes of a pixel, from first on */
-  int sums, sums_stride;
-  int weights;
+  int reach; /* bytes of a pixel, from the group's first sample on */
 };
 
 /* How the kernel tile divides the work. */
@@ -35,6 +28,14 @@ struct tile_layout {
   int offset[PP_MAX_COMPONENTS]; /* of a component in its group, samples */
 };
 
+/* What a group has in shared memory, as offsets in floats. sums: for each row of
+ * the tile, the vertical sums of the samples under it. weights: for each
+ * horizontal tap, its weights in the tile's columns. */
+struct tile_memory {
+  int sums, sums_stride;
+  int weights;
+};
+
 /* A tap table of one axis: see pp_axis. */
 struct tap_table {
   const int32_t *first;
@@ -42,20 +43,58 @@ struct tap_table {
   int n_taps, n_out;
 };
 
-/* The argument of all kernels that resample. */
-struct kernel_args {
-  pp_numbers numbers;
-  tap_table x[PP_MAX_COMPONENTS], y[PP_MAX_COMPONENTS];
+/* What the pictures of one launch have in common. */
+struct common_args {
+  pp_numbers numbers; /* 0 where the pictures may differ */
+  int64_t channel[PP_MAX_CHANNELS]; /* from content to the channel's, bytes */
+  int row_stride, pixel_stride;     /* of the tensor, elements */
+  tile_layout tile;
+};
+
+/* A picture of a launch. Component 0 has the tables [0], the others, which are
+ * alike, have [1]. */
+struct picture_args {
+  tap_table x[2], y[2];
   const uint8_t *first[PP_MAX_COMPONENTS]; /* each component's first sample */
   size_t stride[PP_MAX_COMPONENTS];        /* bytes from one row to the next */
-  void *content[PP_MAX_CHANNELS]; /* each channel's element of pixel (0, 0) */
-  int row_stride, pixel_stride;   /* of the tensor, elements */
-  tile_layout tile;
+  uint8_t *content;  /* the tensor's pixel (0, 0) of the content */
+  int width, height; /* of the content, pixels */
+  tile_memory tile[PP_MAX_COMPONENTS];
+};
+
+/* Pictures of a launch: as many as kernel parameters have room for, which is
+ * 4 KiB. */
+#define MANY 16
+
+/* The argument of all kernels that resample. PICTURES is 1 or MANY; of the
+ * latter gridDim.z are there. */
+template <int PICTURES> struct kernel_args {
+  common_args common;
+  picture_args picture[PICTURES];
+};
+static_assert (sizeof (kernel_args<MANY>) <= 4096, "the limit of parameters");
+
+/* The picture that a block makes. */
+struct kernel_view {
+  const common_args &common;
+  const picture_args &picture;
+};
+
+template <int PICTURES>
+static __device__ __forceinline__ kernel_view
+find_picture (const kernel_args<PICTURES> &args)
+{
+  return { args.common, args.picture[PICTURES > 1 ? blockIdx.z : 0] };
+}
+
+/* A kernel for one picture, and the same for many. */
+struct kernel_pair {
+  const void *one, *many;
 };
 
 /* A launch, as the host decides it. */
 struct kernel_launch {
-  const void *kernel;
+  kernel_pair kernel;
   dim3 grid, block;
   int rows;      /* of the content that a block makes; gives grid.y */
   size_t shared; /* bytes */
@@ -154,15 +193,18 @@ store (const pp_numbers &n, uint8_t *to, float value)
 
 template <typename ELEMENT>
 static __device__ __forceinline__ void
-store_channels (const kernel_args &args, const float *colour, int64_t element)
+store_channels (const kernel_view &args, const float *colour, int64_t element)
 {
-  const pp_numbers &n = args.numbers;
+  const pp_numbers &n = args.common.numbers;
 
 #pragma unroll
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
     if (c < n.n_channels)
-      store (n, (ELEMENT *) args.content[c] + element,
+      store (n, (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
           __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
+  /* The first channel may be at any place in the pixel. */
+  if (sizeof (ELEMENT) == 1 && n.fourth)
+    ((uint8_t *) args.content[0])[element + 3 - n.channel[0]] = PP_GAP_BYTE;
 }
 
 template <int COMPONENTS>
@@ -181,11 +223,11 @@ mix (const float (&m)[4], const float *value)
  * (x, y) of the content. */
 template <int COMPONENTS>
 static __device__ __forceinline__ void
-finish_pixel (const kernel_args &args, const float *value, int x, int y)
+finish_pixel (const kernel_view &args, const float *value, int x, int y)
 {
-  const pp_numbers &n = args.numbers;
-  const int64_t element =
-      (int64_t) y * args.row_stride + (int64_t) x * args.pixel_stride;
+  const pp_numbers &n = args.common.numbers;
+  const int64_t element = (int64_t) y * args.common.row_stride +
+      (int64_t) x * args.common.pixel_stride;
   float colour[PP_MAX_CHANNELS];
 
 #pragma unroll

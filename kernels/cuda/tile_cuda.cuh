@@ -60,7 +60,7 @@ unpack (const pp_numbers &n, const pp_source &source, uint2 word, int k)
  * the first one is used, since that is what a thread waits for. */
 template <int BYTES>
 static __device__ __forceinline__ void
-sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
+sum_words (float (&sum)[WORD / BYTES], const kernel_view &args,
     const pp_source &source, const uint8_t *from, unsigned stride,
     const float *weight, int weight_step, int n_taps)
 {
@@ -81,7 +81,7 @@ sum_words (float (&sum)[WORD / BYTES], const kernel_args &args,
 #pragma unroll
       for (int k = 0; k < WORD / BYTES; k++)
         sum[k] = add_product (
-            sum[k], w, unpack<BYTES> (args.numbers, source, word[j], k));
+            sum[k], w, unpack<BYTES> (args.common.numbers, source, word[j], k));
     }
   }
 }
@@ -123,14 +123,17 @@ find_first_taps (const int32_t *index, int columns)
 
 template <int BYTES, int G, int C>
 static __device__ __forceinline__ tile_span
-find_span (const kernel_args &args, const tile_place &place)
+find_span (const kernel_view &args, const tile_place &place)
 {
-  const pp_source &source = args.numbers.source[C];
-  const tile_group &group = args.tile.group[G];
-  const tap_table &table = args.x[C];
+  const pp_source &source = args.common.numbers.source[C];
+  const tile_group &group = args.common.tile.group[G];
+  const tap_table &table = args.picture.x[C > 0];
+  /* the group's first sample */
+  const uint8_t *group_first =
+      args.picture.first[C] - args.common.tile.offset[C] * BYTES;
   const int2 taps = find_first_taps (table.first + place.x0, place.columns);
   const int first = taps.x, count = taps.y - taps.x + table.n_taps;
-  const uint8_t *begin = group.first + first * source.pixel_stride;
+  const uint8_t *begin = group_first + first * source.pixel_stride;
   const int phase = (int) ((uintptr_t) begin & (WORD - 1));
   tile_span span;
 
@@ -145,12 +148,12 @@ find_span (const kernel_args &args, const tile_place &place)
 /* Starts to copy the weights of the tile's columns to shared memory. */
 template <int G, int C>
 static __device__ __forceinline__ void
-copy_weights (const kernel_args &args, const tile_place &place, float *shared)
+copy_weights (const kernel_view &args, const tile_place &place, float *shared)
 {
-  const tap_table &table = args.x[C];
-  const int log2_columns = args.tile.log2_columns;
+  const tap_table &table = args.picture.x[C > 0];
+  const int log2_columns = args.common.tile.log2_columns;
   const float *from = table.weight + place.x0;
-  float *to = shared + args.tile.group[G].weights;
+  float *to = shared + args.picture.tile[G].weights;
 
   for (int i = threadIdx.x; i < table.n_taps << log2_columns; i += blockDim.x) {
     const int tap = i >> log2_columns, column = i - (tap << log2_columns);
@@ -166,12 +169,12 @@ copy_weights (const kernel_args &args, const tile_place &place, float *shared)
  * groups: task is returned as counted from the next group's first. */
 template <int BYTES, int G, int C>
 static __device__ __forceinline__ void
-sum_columns (const kernel_args &args, const tile_place &place,
+sum_columns (const kernel_view &args, const tile_place &place,
     const tile_span &span, int &task, float *shared)
 {
-  const tile_group &group = args.tile.group[G];
-  const tap_table &table = args.y[C];
-  const unsigned stride = (unsigned) args.stride[C];
+  const tile_memory &memory = args.picture.tile[G];
+  const tap_table &table = args.picture.y[C > 0];
+  const unsigned stride = (unsigned) args.picture.stride[C];
   const int n_tasks = place.rows * span.n_words;
 
 #pragma unroll 1
@@ -183,10 +186,10 @@ sum_columns (const kernel_args &args, const tile_place &place,
     const int y = place.y0 + row;
     const unsigned first = __ldg (table.first + y);
     float sum[WORD / BYTES] = {};
-    sum_words<BYTES> (sum, args, args.numbers.source[C],
+    sum_words<BYTES> (sum, args, args.common.numbers.source[C],
         span.words + (size_t) first * stride + word * WORD, stride,
         table.weight + y, table.n_out, table.n_taps);
-    float *to = shared + group.sums + row * group.sums_stride +
+    float *to = shared + memory.sums + row * memory.sums_stride +
         SKEW (word * (WORD / BYTES));
 #pragma unroll
     for (int k = 0; k < WORD / BYTES; k++)
@@ -199,22 +202,22 @@ sum_columns (const kernel_args &args, const tile_place &place,
  * pixels, from (column, row) of the tile down. value: by row and component. */
 template <int G, int C, int N, int N_ALL>
 static __device__ __forceinline__ void
-sum_rows (const kernel_args &args, const tile_place &place,
+sum_rows (const kernel_view &args, const tile_place &place,
     const tile_span &span, int column, int row, float (*value)[N_ALL],
     const float *shared)
 {
-  const tile_group &group = args.tile.group[G];
-  const tap_table &table = args.x[C];
+  const tile_memory &memory = args.picture.tile[G];
+  const tap_table &table = args.picture.x[C > 0];
   const int step =
-      args.numbers.source[C].pixel_stride / args.numbers.sample_bytes;
-  const float *sums = shared + group.sums + row * group.sums_stride;
-  const float *weight = shared + group.weights + column;
+      args.common.numbers.source[C].pixel_stride / args.common.numbers.sample_bytes;
+  const float *sums = shared + memory.sums + row * memory.sums_stride;
+  const float *weight = shared + memory.weights + column;
   unsigned lane = span.origin + __ldg (table.first + place.x0 + column) * step;
   int below[THREAD_ROWS]; /* rows below the tile are its last one */
 
 #pragma unroll
   for (int r = 0; r < THREAD_ROWS; r++) {
-    below[r] = min (r, place.rows - 1 - row) * group.sums_stride;
+    below[r] = min (r, place.rows - 1 - row) * memory.sums_stride;
 #pragma unroll
     for (int c = 0; c < N; c++)
       value[r][C + c] = 0.f;
@@ -224,28 +227,28 @@ sum_rows (const kernel_args &args, const tile_place &place,
     const float w = *weight;
 #pragma unroll
     for (int c = 0; c < N; c++) {
-      const float *at = sums + SKEW (lane + args.tile.offset[C + c]);
+      const float *at = sums + SKEW (lane + args.common.tile.offset[C + c]);
 #pragma unroll
       for (int r = 0; r < THREAD_ROWS; r++)
         value[r][C + c] = add_product (value[r][C + c], w, at[below[r]]);
     }
     lane += step;
-    weight += 1 << args.tile.log2_columns;
+    weight += 1 << args.common.tile.log2_columns;
   }
 }
 
 /* Makes the tile's pixels from its vertical sums. */
 template <int N0, int N1, int N2>
 static __device__ __forceinline__ void
-make_pixels (const kernel_args &args, const tile_place &place,
+make_pixels (const kernel_view &args, const tile_place &place,
     const tile_span *span, const float *shared)
 {
   constexpr int n = N0 + N1 + N2;
-  const int log2_columns = args.tile.log2_columns;
-  const int groups = div_up (args.tile.rows, THREAD_ROWS);
+  const int log2_columns = args.common.tile.log2_columns;
+  const int groups = div_up (args.common.tile.rows, THREAD_ROWS);
   const int n_tasks = groups << log2_columns;
   /* Threads of a warp store adjacent elements of the tensor. */
-  const bool down = args.numbers.swapped && groups > 1;
+  const bool down = args.common.numbers.swapped && groups > 1;
 
   for (int task = threadIdx.x; task < n_tasks; task += blockDim.x) {
     const int row = (down ? task % groups : task >> log2_columns) * THREAD_ROWS;
@@ -268,22 +271,25 @@ make_pixels (const kernel_args &args, const tile_place &place,
 
 /* The kernel. N0, N1, N2: how many components each group has; 0: there is no
  * such group. */
-template <int BYTES, int N0, int N1, int N2>
+template <int BYTES, int N0, int N1, int N2, int PICTURES>
 static TILE_KERNEL void
-tile (const __grid_constant__ kernel_args args)
+tile (const __grid_constant__ kernel_args<PICTURES> all)
 {
   extern __shared__ float shared[];
   constexpr int c1 = N0, c2 = N0 + N1;
-  const pp_numbers &n = args.numbers;
-  const int max_columns = 1 << args.tile.log2_columns;
+  const kernel_view args = find_picture (all);
+  const int max_columns = 1 << args.common.tile.log2_columns;
   tile_place place;
   tile_span span[3];
   int task = threadIdx.x;
 
-  place.x0 = blockIdx.x << args.tile.log2_columns;
-  place.y0 = blockIdx.y * args.tile.rows;
-  place.columns = min (max_columns, n.content_width - place.x0);
-  place.rows = min (args.tile.rows, n.content_height - place.y0);
+  place.x0 = blockIdx.x << args.common.tile.log2_columns;
+  place.y0 = blockIdx.y * args.common.tile.rows;
+  place.columns = min (max_columns, args.picture.width - place.x0);
+  place.rows = min (args.common.tile.rows, args.picture.height - place.y0);
+  /* The grid is that of the largest picture. */
+  if (PICTURES > 1 && (place.columns <= 0 || place.rows <= 0))
+    return;
   copy_weights<0, 0> (args, place, shared);
   span[0] = find_span<BYTES, 0, 0> (args, place);
   if constexpr (N1 > 0) {
@@ -319,7 +325,7 @@ interleaved (const pp_source &a, const pp_source &b)
 struct tile_groups {
   int count;
   int first[PP_MAX_COMPONENTS + 1]; /* component of each group; the end */
-  const void *kernel[2];            /* for samples of 1 and 2 bytes */
+  kernel_pair kernel[2];            /* for samples of 1 and 2 bytes */
 };
 
 static const tile_groups &
@@ -327,7 +333,12 @@ group_components (const pp_numbers &n)
 {
 #define KERNELS(n0, n1, n2)                                                    \
   {                                                                            \
-    (const void *) tile<1, n0, n1, n2>, (const void *) tile<2, n0, n1, n2>     \
+    { (const void *) tile<1, n0, n1, n2, 1>,                                   \
+        (const void *) tile<1, n0, n1, n2, MANY> },                            \
+    {                                                                          \
+      (const void *) tile<2, n0, n1, n2, 1>,                                   \
+          (const void *) tile<2, n0, n1, n2, MANY>                             \
+    }                                                                          \
   }
   static const tile_groups one = { 1, { 0, 1 }, KERNELS (1, 0, 0) };
   static const tile_groups rows[] = {
@@ -356,7 +367,6 @@ measure_group (
     low = min (low, s[c].first_byte);
     high = max (high, s[c].first_byte);
   }
-  layout.group[g].component = begin;
   layout.group[g].reach = high - low + n.sample_bytes;
   for (int c = begin; c < end; c++)
     layout.offset[c] = (s[c].first_byte - low) / n.sample_bytes;
@@ -383,21 +393,22 @@ max_words (const tile_layout &layout, const pp_plan *plan,
  * if a tile would be a waste. */
 static size_t
 place_groups (
-    tile_layout &layout, const pp_plan *plan, const tile_groups &groups)
+    const tile_layout &layout, tile_memory (&memory)[PP_MAX_COMPONENTS],
+    const pp_plan *plan, const tile_groups &groups)
 {
   const pp_numbers &n = plan->numbers;
   size_t floats = 0;
 
   for (int g = 0; g < groups.count; g++) {
-    tile_group &group = layout.group[g];
+    const tile_group &group = layout.group[g];
     const pp_source &source = n.source[groups.first[g]];
     const int words = max_words (layout, plan, group, source);
     if (words == 0)
       return 0;
-    group.sums = (int) floats;
-    group.sums_stride = SKEW (words * (WORD / n.sample_bytes)) + 1;
-    floats += (size_t) group.sums_stride * layout.rows;
-    group.weights = (int) floats;
+    memory[g].sums = (int) floats;
+    memory[g].sums_stride = SKEW (words * (WORD / n.sample_bytes)) + 1;
+    floats += (size_t) memory[g].sums_stride * layout.rows;
+    memory[g].weights = (int) floats;
     floats += (size_t) n.x[source.axes].n_taps << layout.log2_columns;
   }
   return floats * sizeof (float);
@@ -417,7 +428,8 @@ count_threads (int blocks, int multiprocessors)
 /* Chooses the largest tile with enough blocks for all multiprocessors, else the
  * smallest one that fits. False if none fits. */
 static bool
-choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
+choose_tile (kernel_launch &launch, tile_layout &layout,
+    tile_memory (&memory)[PP_MAX_COMPONENTS], const pp_plan *plan,
     int multiprocessors)
 {
   /* Rows of a tile are adjacent elements of the tensor where its axes are
@@ -429,18 +441,21 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
   const pp_numbers &n = plan->numbers;
   const tile_groups &groups = group_components (n);
   tile_layout tried = layout;
+  tile_memory tried_memory[PP_MAX_COMPONENTS] = {};
 
-  launch.kernel = nullptr;
+  launch.kernel = {};
   for (int g = 0; g < groups.count; g++)
     measure_group (tried, n, g, groups.first[g], groups.first[g + 1]);
   for (int i = 0; i < 6; i++) {
     const tile_size &size = n.swapped ? swapped[i] : upright[i];
     tried.log2_columns = size.log2_columns;
     tried.rows = size.rows;
-    const size_t shared = place_groups (tried, plan, groups);
+    const size_t shared = place_groups (tried, tried_memory, plan, groups);
     if (shared == 0 || shared > SHARED_LIMIT)
       continue;
     layout = tried;
+    for (int g = 0; g < PP_MAX_COMPONENTS; g++)
+      memory[g] = tried_memory[g];
     launch.kernel = groups.kernel[n.sample_bytes - 1];
     launch.grid.x = div_up (n.content_width, 1 << size.log2_columns);
     launch.shared = shared;
@@ -450,7 +465,7 @@ choose_tile (kernel_launch &launch, tile_layout &layout, const pp_plan *plan,
     if (blocks >= TILE_BLOCKS * multiprocessors)
       break;
   }
-  return launch.kernel != nullptr;
+  return launch.kernel.one != nullptr;
 }
 
 #endif

@@ -23,6 +23,13 @@ typedef struct pp_context pp_context; /* a device, as this backend sees it */
 typedef struct pp_stream pp_stream;   /* work in order */
 typedef struct pp_event pp_event;     /* a place in a stream's work */
 
+/* The other streams of a device, which a stream that is a worker thread may
+ * share its work with; none where the device is not unified. */
+typedef struct pp_team {
+  int n;
+  pp_stream *stream[PP_MAX_STREAMS];
+} pp_team;
+
 typedef struct pp_backend {
   pp_backend_id id;
   const char *name;
@@ -68,6 +75,11 @@ typedef struct pp_backend {
       pp_stream *stream, const pp_gather *gather, pp_error *error);
   pp_status (*launch) (
       pp_stream *stream, const pp_launch *launch, pp_error *error);
+  /* Several pictures, all rows of their content; padding: and what is around
+   * it. launches is read before it returns; the plans are referenced until the
+   * stream has passed. */
+  pp_status (*launch_pictures) (pp_stream *stream, const pp_team *team,
+      const pp_launch *launches, int n, bool padding, pp_error *error);
   pp_status (*record) (pp_stream *stream, pp_event *event, pp_error *error);
   /* Later work of the stream waits until the event, recorded before, passed. */
   pp_status (*stream_wait) (

@@ -11,8 +11,6 @@
 
 #include <string.h>
 
-#include "kernels/plan/image.h"
-
 #ifdef __SSE2__
 #include <emmintrin.h>
 
@@ -76,25 +74,74 @@ pp_copy_rows (uint8_t *to, size_t to_stride, const uint8_t *from,
   finish ();
 }
 
-size_t
-pp_stage_planes (
-    const pp_plan *plan, unsigned staged, const pp_view *view, void *staging)
+/* The listed rows of the plan's staged planes, to where they are in staging.
+ * Returns the bytes copied. */
+static size_t
+stage_listed (const pp_plan *plan, unsigned staged, const pp_view *view,
+    const size_t offset[PP_MAX_PLANES], const size_t stride[PP_MAX_PLANES],
+    uint8_t *staging)
 {
   const pp_view source = pp_plan_crop_view (plan, view);
   size_t bytes = 0;
-  pp_image_layout layout;
 
-  pp_image_layout_init (&layout, plan, staged, source.stride);
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     const pp_plane_rows *rows = &plan->rows[p];
     const size_t width = (size_t) plan->extent[p].width;
 
     if ((staged & (1u << p)) == 0 || rows->count == 0)
       continue;
-    pp_copy_rows ((uint8_t *) staging + layout.offset[p], layout.stride[p],
-        source.plane[p], source.stride[p], plan->device_index + rows->first,
-        rows->count, width);
+    pp_copy_rows (staging + offset[p], stride[p], source.plane[p],
+        source.stride[p], plan->listed[p], rows->count, width);
     bytes += width * (size_t) rows->count;
   }
+  return bytes;
+}
+
+size_t
+pp_stage_planes (
+    const pp_plan *plan, unsigned staged, const pp_view *view, void *staging)
+{
+  pp_image_layout layout;
+
+  pp_image_layout_init (&layout, plan, staged, view->stride);
+  return stage_listed (
+      plan, staged, view, layout.offset, layout.stride, staging);
+}
+
+/* All rows of the rectangle that bounds the pictures. */
+static size_t
+stage_bound (const pp_pictures_layout *layout, int plane, const pp_view *view,
+    uint8_t *staging)
+{
+  const pp_rect *bound = &layout->bound[plane];
+  const size_t stride = view->stride[plane], width = (size_t) bound->width;
+  const uint8_t *from =
+      view->plane[plane] + (size_t) bound->y * stride + (size_t) bound->x;
+  uint8_t *to = staging + layout->frame.offset[plane];
+
+  for (int y = 0; y < bound->height; y++) {
+    const uint8_t *next = y + 1 < bound->height ? from + stride : from;
+
+    copy_row (to, from, next, width);
+    from = next;
+    to += layout->frame.stride[plane];
+  }
+  finish ();
+  return width * (size_t) bound->height;
+}
+
+size_t
+pp_stage_pictures (const pp_pictures *pictures,
+    const pp_pictures_layout *layout, unsigned staged, const pp_view *view,
+    void *staging)
+{
+  size_t bytes = 0;
+
+  for (int p = 0; p < PP_MAX_PLANES && layout->together; p++)
+    if ((staged & (1u << p)) != 0 && layout->bound[p].height > 0)
+      bytes += stage_bound (layout, p, view, staging);
+  for (int i = 0; i < pictures->n && !layout->together; i++)
+    bytes += stage_listed (pictures->plan[i], staged, view,
+        layout->picture[i].offset, layout->picture[i].stride, staging);
   return bytes;
 }

@@ -5,7 +5,7 @@
 #ifndef PP_COPYROWS_H
 #define PP_COPYROWS_H
 
-#include "kernels/plan/plan.h"
+#include "kernels/plan/image.h"
 
 /* What to and to_stride are multiples of, bytes; of a cache line at best. */
 #define PP_COPY_ALIGNMENT 16
@@ -20,5 +20,9 @@ void pp_copy_rows (uint8_t *to, size_t to_stride, const uint8_t *from,
  * 256, of pp_image_staged_size bytes. Returns the bytes copied. */
 size_t pp_stage_planes (
     const pp_plan *plan, unsigned staged, const pp_view *view, void *staging);
+/* The same for several pictures, in layout->staged_size bytes. */
+size_t pp_stage_pictures (const pp_pictures *pictures,
+    const pp_pictures_layout *layout, unsigned staged, const pp_view *view,
+    void *staging);
 
 #endif

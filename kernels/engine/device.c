@@ -265,12 +265,12 @@ pp_device_drain (pp_device *device, pp_error *error)
  * for. */
 static pp_status
 reserve_streams (
-    pp_device *device, const pp_plan *plan, int *most, pp_error *error)
+    pp_device *device, const struct pp_room *room, int *most, pp_error *error)
 {
-  if (pp_pinned_tables_reserve (device, plan, error) != PP_OK)
+  if (pp_pinned_tables_reserve (device, room->tables, error) != PP_OK)
     return PP_NO_MEMORY;
   for (int s = 0; s < device->n_streams; s++) {
-    const pp_status status = pp_room_reserve (device, s, plan, error);
+    const pp_status status = pp_room_reserve (device, s, room, error);
     if (status == PP_NO_MEMORY && device->choice.automatic && s > 0) {
       *most = s;
       break;
@@ -282,20 +282,31 @@ reserve_streams (
 }
 
 pp_status
-pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
+pp_device_reserve_pictures (
+    pp_device *device, const pp_plan *plan, int n_pictures, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   int most = device->n_streams;
   pp_status status = pp_device_drain (device, error);
 
+  if (status == PP_OK && n_pictures > 1)
+    status = pp_recipes_reserve (&device->recipes, n_pictures, error);
   if (status == PP_OK)
     status = backend->enter (device->context, error);
   if (status != PP_OK)
     return status;
   status = backend->prepare (device->context, plan, error);
-  if (status == PP_OK && !backend->unified)
-    status = reserve_streams (device, plan, &most, error);
+  if (status == PP_OK && !backend->unified) {
+    const struct pp_room room = pp_room_for (plan, n_pictures);
+    status = reserve_streams (device, &room, &most, error);
+  }
   backend->leave (device->context);
   pp_stream_choice_reset (device, most);
   return status;
+}
+
+pp_status
+pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
+{
+  return pp_device_reserve_pictures (device, plan, 1, error);
 }

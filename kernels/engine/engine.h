@@ -34,6 +34,8 @@
 /* Plans whose tables, and facts whose recipes, a device keeps. */
 #define PP_MAX_KEPT_TABLES 8
 #define PP_MAX_KEPT_RECIPES 16
+/* One each unfinished job, those that are kept, and one that is new. */
+#define PP_MAX_PINNED_TABLES (PP_MAX_UNFINISHED + PP_MAX_KEPT_TABLES + 1)
 
 /* The stages of a job, each between two of its timed marks. */
 typedef enum pp_stage {
@@ -51,19 +53,23 @@ struct pp_job_resources {
   pp_buffer staging; /* pinned */
 };
 
-/* A plan's tables in pinned memory, as pp_tables_size lays them out. Counted;
- * the device keeps those of the last plans, a job those that it uploads. */
+/* The tables of a job's plans in pinned memory, as recipe.h lays them out.
+ * Counted; the device keeps those of the last jobs, a job those that it
+ * uploads. */
 typedef struct pp_pinned_tables {
-  int32_t references; /* atomic */
-  uint64_t plan;      /* id */
-  pp_arena *arena;    /* not owned: each holder has the device's */
+  int32_t references; /* atomic; 0: it is free */
+  uint64_t id;        /* unique in the device, never 0 */
+  int n;              /* plans */
+  bool all_rows;
+  uint64_t plan[PP_MAX_PICTURES]; /* their ids */
+  pp_arena *arena;                /* not owned: each holder has the device's */
   pp_buffer block;
 } pp_pinned_tables;
 
 /* A device's tables on one of its streams; of the thread that queues. */
 struct pp_stream_tables {
   pp_buffer block;
-  uint64_t plan; /* id of the plan whose tables are there, or 0 */
+  uint64_t tables; /* id of those that are there, or 0 */
 };
 
 /* Each state belongs to one thread or kind of thread. */
@@ -81,9 +87,9 @@ struct pp_job {
   enum pp_job_state state;
   pp_job *next; /* in the device's list */
   /* Of the thread that the state names. */
-  pp_plan *plan;
-  pp_task task;
+  pp_task task;    /* its pictures are those below */
   unsigned staged; /* planes; bit p: plane p */
+  bool padding;    /* the launch makes it */
   bool input_released;
   bool in_two_bands;
   bool queued;                   /* all of it */
@@ -101,7 +107,8 @@ struct pp_job {
     pp_arena *arena;
     void *block;
     size_t size;
-  } orphan; /* freed when the job ends */
+  } orphan;             /* freed when the job ends */
+  pp_picture picture[]; /* each with a reference to its plan */
 };
 
 /* The threads that stage. thread and started belong to pp_submit's caller, the
@@ -130,6 +137,7 @@ struct pp_stream_choice {
 /* Recipes by their facts; of the thread that queues. */
 struct pp_recipes {
   pp_recipe *kept[PP_MAX_KEPT_RECIPES]; /* owned, last used first */
+  pp_recipe *pictures; /* owned; that of the last job of several pictures */
 };
 
 struct pp_device {
@@ -152,7 +160,9 @@ struct pp_device {
 
   /* Of the thread that queues, see order.c. */
   struct pp_stream_tables tables[PP_MAX_STREAMS];
+  pp_pinned_tables pinned_tables[PP_MAX_PINNED_TABLES];
   pp_pinned_tables *kept_tables[PP_MAX_KEPT_TABLES]; /* last used first */
+  uint64_t last_tables;                              /* id */
   size_t pinned_tables_size; /* of each block; only grows */
   struct pp_recipes recipes;
 
@@ -187,10 +197,14 @@ pp_device *pp_device_open_backend (const pp_backend *backend, int index,
 /* Counts a device whose jobs may be polled for: +1 when it opens, -1 when it
  * closes. */
 void pp_jobs_count_device (const pp_device *device, int change);
+/* The pictures of a job for plan/. */
+void pp_job_get_pictures (const pp_job *job, pp_pictures *pictures);
+/* The strides of the planes that are read where the caller has them; else 0. */
+void pp_job_get_strides (const pp_job *job, size_t stride[PP_MAX_PLANES]);
 /* One reference; NULL when memory is exhausted. */
 pp_job *pp_job_new (const pp_device *device, const pp_task *task);
-/* Writes the tensor's padding, unless it is there. By pp_submit's caller, since
- * the record of it is the caller's. */
+/* Writes the tensors' padding where it is missing, or leaves it to the launch.
+ * By pp_submit's caller, since the record of it is the caller's. */
 void pp_job_fill_padding (pp_job *job);
 /* The planes that the device cannot reach; bit p: plane p. */
 unsigned pp_job_pageable_planes (const pp_device *device, const pp_job *job);
@@ -225,9 +239,10 @@ void pp_order_queue_ready (pp_device *device);
 
 /* What a recipe is run with. */
 typedef struct pp_bindings {
-  const pp_plan *plan;
+  const pp_plan *const *plan; /* of each picture */
   uint8_t *base[PP_N_BASES];
   pp_stream *stream[2]; /* the job's and the second one */
+  pp_team team;
   pp_event *event[PP_N_MARKS];
   bool tables_there;
 } pp_bindings;
@@ -237,36 +252,48 @@ typedef struct pp_bindings {
 pp_status pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
     const pp_bindings *bindings, pp_error *error);
 
-/* The recipe's launch, of all rows of the content. */
+/* The launch of picture i, of all rows of the content. */
 pp_launch pp_recipe_launch (
-    const pp_recipe *recipe, const pp_bindings *bindings);
+    const pp_recipe *recipe, int i, const pp_bindings *bindings);
 
 /* Queues the job on its stream. Not between enter and leave. */
 pp_status pp_queue_job (pp_device *device, pp_job *job, pp_error *error);
+/* Makes room for the recipe of n pictures, n above 1. */
+pp_status pp_recipes_reserve (
+    struct pp_recipes *recipes, int n, pp_error *error);
 void pp_recipes_clear (struct pp_recipes *recipes);
 
 /* ---- room.c: device memory. Not for unified backends. Between enter and
  * leave, with no lock held. */
 
-/* Makes room for plan on stream s: in the device's tables and in the shared
+/* Sizes, bytes. */
+struct pp_room {
+  size_t buffer[PP_N_BUFFERS], tables;
+};
+
+/* What jobs of plan need, or jobs of n pictures of its frames. */
+struct pp_room pp_room_for (const pp_plan *plan, int n);
+struct pp_room pp_room_for_recipe (const pp_recipe *recipe);
+/* Makes that room on stream s: in the device's tables and in the shared
  * buffers. If it replaces memory, it waits for the work on the stream. Called
  * by the thread that queues, or while there are no jobs. */
 pp_status pp_room_reserve (
-    pp_device *device, int s, const pp_plan *plan, pp_error *error);
-/* Whether there is room for plan; with the shared stream's lock held. */
-bool pp_room_is_there (const pp_device *device, int s, const pp_plan *plan);
+    pp_device *device, int s, const struct pp_room *room, pp_error *error);
+/* Whether there is that room; with the shared stream's lock held. */
+bool pp_room_is_there (
+    const pp_device *device, int s, const struct pp_room *room);
 
 /* ---- tables.c */
 
-/* Allocates pinned memory for the tables of plan, and of as many plans for parts
- * of the same frames as the device keeps, so that their jobs allocate none.
- * Without jobs. */
+/* Allocates pinned memory for tables of size bytes and more, for as many jobs as
+ * the device keeps them of. Without jobs. */
 pp_status pp_pinned_tables_reserve (
-    pp_device *device, const pp_plan *plan, pp_error *error);
-/* The plan's tables in pinned memory, kept by the device. One reference; NULL
- * with an error. By the thread that queues, or without jobs. */
-pp_pinned_tables *pp_pinned_tables_get (
-    pp_device *device, const pp_plan *plan, pp_error *error);
+    pp_device *device, size_t size, pp_error *error);
+/* The tables of the pictures' plans in pinned memory, kept by the device.
+ * all_rows: as in recipe.h. One reference; NULL with an error. By the thread
+ * that queues, or without jobs. */
+pp_pinned_tables *pp_pinned_tables_get (pp_device *device,
+    const pp_pictures *pictures, bool all_rows, pp_error *error);
 /* Any thread. */
 void pp_pinned_tables_unref (pp_pinned_tables **tables);
 void pp_pinned_tables_clear (pp_device *device);

@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Waiting polls for about the time that one frame takes on an idle device, in
@@ -38,7 +39,8 @@ is_worth_polling (const pp_device *device)
 pp_job *
 pp_job_new (const pp_device *device, const pp_task *task)
 {
-  pp_job *job = malloc (sizeof *job);
+  const size_t pictures = (size_t) task->n_pictures * sizeof (pp_picture);
+  pp_job *job = malloc (sizeof *job + pictures);
 
   if (job == NULL)
     return NULL;
@@ -46,9 +48,12 @@ pp_job_new (const pp_device *device, const pp_task *task)
     .device = device,
     .process = device->process,
     .task = *task,
-    .plan = pp_plan_ref (task->plan),
     .state = PP_JOB_READY,
     .worth_polling = is_worth_polling (device) };
+  memcpy (job->picture, task->pictures, pictures);
+  job->task.pictures = job->picture;
+  for (int i = 0; i < task->n_pictures; i++)
+    pp_plan_ref (job->picture[i].plan);
   if (task->after != NULL)
     pp_job_ref (task->after);
   pthread_mutex_init (&job->lock, NULL);
@@ -63,6 +68,13 @@ pp_job_ref (pp_job *job)
   return job;
 }
 
+static void
+unref_plans (pp_job *job)
+{
+  for (int i = 0; i < job->task.n_pictures; i++)
+    pp_plan_unref (&job->picture[i].plan);
+}
+
 void
 pp_job_unref (pp_job **address)
 {
@@ -72,7 +84,7 @@ pp_job_unref (pp_job **address)
   if (job == NULL ||
       __atomic_sub_fetch (&job->references, 1, __ATOMIC_ACQ_REL) > 0)
     return;
-  pp_plan_unref (&job->plan);
+  unref_plans (job);
   pp_job_unref (&job->task.after);
   pthread_cond_destroy (&job->cond);
   pthread_mutex_destroy (&job->lock);
@@ -80,25 +92,78 @@ pp_job_unref (pp_job **address)
 }
 
 void
-pp_job_fill_padding (pp_job *job)
+pp_job_get_pictures (const pp_job *job, pp_pictures *pictures)
 {
-  uint64_t *holds = job->task.padding;
+  const uint8_t *lowest = job->picture[0].tensor;
 
-  if (holds == NULL || (*holds & ~PP_PADDING_ONLY) != job->plan->id)
-    pp_plan_fill_padding (job->plan, job->task.tensor);
-  if (holds != NULL)
-    *holds = job->plan->id;
+  pictures->n = job->task.n_pictures;
+  for (int i = 0; i < pictures->n; i++)
+    if ((const uint8_t *) job->picture[i].tensor < lowest)
+      lowest = job->picture[i].tensor;
+  for (int i = 0; i < pictures->n; i++) {
+    pictures->plan[i] = job->picture[i].plan;
+    pictures->slice[i] =
+        (size_t) ((const uint8_t *) job->picture[i].tensor - lowest);
+  }
 }
 
+static bool
+has_padding (const pp_plan *plan)
+{
+  const pp_numbers *n = &plan->numbers;
+
+  return n->content_width < n->width || n->content_height < n->height;
+}
+
+static bool
+holds_padding (const pp_picture *picture)
+{
+  return picture->padding != NULL &&
+      (*picture->padding & ~PP_PADDING_ONLY) == picture->plan->id;
+}
+
+/* Plans that are made for one frame leave no padding that another job finds
+ * again: where there are several, the launch makes it faster than this thread.
+ * The record says then that nobody knows what is there, since the launch may
+ * fail. */
+void
+pp_job_fill_padding (pp_job *job)
+{
+  for (int i = 0; i < job->task.n_pictures; i++)
+    job->padding |= job->task.n_pictures > 1 &&
+        job->picture[i].plan->cache != NULL &&
+        has_padding (job->picture[i].plan);
+
+  for (int i = 0; i < job->task.n_pictures; i++) {
+    const pp_picture *picture = &job->picture[i];
+
+    if (!job->padding && !holds_padding (picture))
+      pp_plan_fill_padding (picture->plan, picture->tensor);
+    if (picture->padding != NULL)
+      *picture->padding = job->padding ? 0 : picture->plan->id;
+  }
+}
+
+/* Planes that any of the pictures reads. */
 static unsigned
 read_planes (const pp_job *job)
 {
   unsigned planes = 0;
 
-  for (int p = 0; p < PP_MAX_PLANES; p++)
-    if (job->plan->extent[p].height > 0)
-      planes |= 1u << p;
+  for (int i = 0; i < job->task.n_pictures; i++)
+    for (int p = 0; p < PP_MAX_PLANES; p++)
+      if (job->picture[i].plan->extent[p].height > 0)
+        planes |= 1u << p;
   return planes;
+}
+
+void
+pp_job_get_strides (const pp_job *job, size_t stride[PP_MAX_PLANES])
+{
+  const unsigned planes = read_planes (job) & ~job->staged;
+
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    stride[p] = (planes & (1u << p)) != 0 ? job->task.view.stride[p] : 0;
 }
 
 unsigned
@@ -203,7 +268,7 @@ pp_job_call_back (pp_job *job, const pp_error *error)
     job->task.done (job->task.user, &job->info, error);
   pp_job_unref (&job->task.after);
   pp_pinned_tables_unref (&job->tables);
-  pp_plan_unref (&job->plan);
+  unref_plans (job);
 }
 
 void

@@ -32,8 +32,9 @@ run_gather (const pp_recipe *recipe, const pp_backend *backend,
     const pp_bindings *bindings, pp_stream *stream, const pp_step *step,
     pp_error *error)
 {
-  pp_gather gather = { .n_planes = step->last - step->first };
+  pp_gather gather;
 
+  gather.n_planes = step->last - step->first;
   for (int i = 0; i < gather.n_planes; i++) {
     const pp_gather_step *plane = &recipe->gather[step->first + i];
     gather.plane[i] = plane->shape;
@@ -45,35 +46,68 @@ run_gather (const pp_recipe *recipe, const pp_backend *backend,
   return backend->gather (stream, &gather, error);
 }
 
-pp_launch
-pp_recipe_launch (const pp_recipe *recipe, const pp_bindings *bindings)
+static const void *
+table (const pp_bindings *bindings, pp_place place)
 {
-  const bool medians =
-      bindings->plan->median.size > 0 && !recipe->facts.in_place;
-  pp_launch launch = { .plan = bindings->plan,
-    .last = bindings->plan->whole.last,
-    .tensor = address (bindings, recipe->tensor),
-    .index = (const int32_t *) (const void *) bindings->base[PP_BASE_INDEX],
-    .weight = (const float *) (const void *) bindings->base[PP_BASE_WEIGHT] };
+  return address (bindings, place);
+}
+
+pp_launch
+pp_recipe_launch (const pp_recipe *recipe, int i, const pp_bindings *bindings)
+{
+  const pp_plan *plan = bindings->plan[i];
+  const pp_picture_step *picture = &recipe->picture[i];
+  const bool in_place = recipe->facts.in_place;
+  const bool medians = plan->median.size > 0 && !in_place;
+  pp_launch launch = { .plan = plan,
+    .last = plan->whole.last,
+    .tensor = address (bindings, picture->tensor),
+    .index = in_place ? plan->index : table (bindings, picture->index),
+    .weight = in_place ? plan->weight : table (bindings, picture->weight) };
 
   for (int p = 0; p < PP_MAX_PLANES; p++) {
-    if (bindings->plan->extent[p].height == 0)
+    if (plan->extent[p].height == 0)
       continue;
-    launch.source.plane[p] = address (bindings, recipe->source[p]);
-    launch.source.stride[p] = recipe->stride[p];
+    launch.source.plane[p] = address (bindings, picture->source[p]);
+    launch.source.stride[p] = picture->stride[p];
     if (medians) {
-      launch.medians.plane[p] = address (bindings, recipe->medians[p]);
-      launch.medians.stride[p] = recipe->stride[p];
+      launch.medians.plane[p] = address (bindings, picture->medians[p]);
+      launch.medians.stride[p] = picture->medians_stride[p];
     }
   }
   return launch;
+}
+
+static pp_status
+run_launch (const pp_recipe *recipe, const pp_backend *backend,
+    const pp_bindings *bindings, pp_stream *stream, const pp_step *step,
+    pp_error *error)
+{
+  pp_launch launch = pp_recipe_launch (recipe, 0, bindings);
+
+  launch.first = step->first;
+  launch.last = step->last;
+  return backend->launch (stream, &launch, error);
+}
+
+static pp_status
+run_launch_pictures (const pp_recipe *recipe, const pp_backend *backend,
+    const pp_bindings *bindings, pp_stream *stream, const pp_step *step,
+    pp_error *error)
+{
+  pp_launch launches[PP_MAX_PICTURES];
+  const int n = step->last - step->first;
+
+  for (int i = 0; i < n; i++)
+    launches[i] = pp_recipe_launch (recipe, step->first + i, bindings);
+  return backend->launch_pictures (
+      stream, &bindings->team, launches, n, recipe->facts.padding, error);
 }
 
 pp_status
 pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
     const pp_bindings *bindings, pp_error *error)
 {
-  pp_launch launch = pp_recipe_launch (recipe, bindings);
   pp_status status = PP_OK;
 
   for (int i = 0; i < recipe->n_steps && status == PP_OK; i++) {
@@ -90,9 +124,11 @@ pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
         status = run_gather (recipe, backend, bindings, stream, step, error);
         break;
       case PP_OP_LAUNCH:
-        launch.first = step->first;
-        launch.last = step->last;
-        status = backend->launch (stream, &launch, error);
+        status = run_launch (recipe, backend, bindings, stream, step, error);
+        break;
+      case PP_OP_LAUNCH_PICTURES:
+        status = run_launch_pictures (
+            recipe, backend, bindings, stream, step, error);
         break;
       case PP_OP_RECORD:
         status = backend->record (stream, bindings->event[step->mark], error);
@@ -116,7 +152,8 @@ pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
 static bool
 is_worth_two_bands (pp_device *device, const pp_job *job)
 {
-  return !device->backend->unified && job->task.urgent && job->plan->in_two &&
+  return !device->backend->unified && job->task.urgent &&
+      job->task.n_pictures == 1 && job->picture[0].plan->in_two &&
       job->staged == 0 && pp_job_is_alone (device, job);
 }
 
@@ -124,40 +161,65 @@ static pp_facts
 gather_facts (pp_device *device, const pp_job *job)
 {
   pp_job *after = job->task.after;
-  pp_facts facts = { .plan = job->plan->id,
+  pp_facts facts = { .plan = job->picture[0].plan->id,
     .in_place = device->backend->unified,
     .staged = job->staged,
     .two_bands = is_worth_two_bands (device, job),
+    .padding = job->padding,
     .after = after != NULL && !pp_job_query (after),
     .timed = job->info.timed };
 
-  for (int p = 0; p < PP_MAX_PLANES; p++)
-    if (job->plan->extent[p].height > 0 && (job->staged & (1u << p)) == 0)
-      facts.stride[p] = job->task.view.stride[p];
+  pp_job_get_strides (job, facts.stride);
   return facts;
+}
+
+pp_status
+pp_recipes_reserve (struct pp_recipes *recipes, int n, pp_error *error)
+{
+  if (recipes->pictures != NULL && recipes->pictures->max_pictures >= n)
+    return PP_OK;
+  free (recipes->pictures);
+  recipes->pictures = pp_recipe_new (n);
+  return recipes->pictures != NULL
+      ? PP_OK
+      : pp_fail_memory (error, "malloc", sizeof *recipes->pictures);
+}
+
+/* That of several pictures is made anew for each job: their plans are those of
+ * one frame. */
+static const pp_recipe *
+make_recipe (struct pp_recipes *recipes, const pp_pictures *pictures,
+    const pp_facts *facts, pp_error *error)
+{
+  if (pp_recipes_reserve (recipes, pictures->n, error) != PP_OK)
+    return NULL;
+  pp_recipe_init (recipes->pictures, pictures, facts);
+  return recipes->pictures;
 }
 
 /* The recipe for the facts: a kept one, else a new one. NULL with an error. */
 static const pp_recipe *
-get_recipe (struct pp_recipes *recipes, const pp_plan *plan,
+get_recipe (struct pp_recipes *recipes, const pp_pictures *pictures,
     const pp_facts *facts, pp_error *error)
 {
   pp_recipe **kept = recipes->kept;
   int at = 0;
 
+  if (pictures->n > 1)
+    return make_recipe (recipes, pictures, facts, error);
   while (at < PP_MAX_KEPT_RECIPES - 1 && kept[at] != NULL &&
       !pp_facts_equal (&kept[at]->facts, facts))
     at++;
   pp_recipe *found = kept[at];
   if (found == NULL) {
-    found = malloc (sizeof *found);
+    found = pp_recipe_new (1);
     if (found == NULL) {
       pp_fail_memory (error, "malloc", sizeof *found);
       return NULL;
     }
-    pp_recipe_init (found, plan, facts);
+    pp_recipe_init (found, pictures, facts);
   } else if (!pp_facts_equal (&found->facts, facts)) {
-    pp_recipe_init (found, plan, facts);
+    pp_recipe_init (found, pictures, facts);
   }
   memmove (kept + 1, kept, (size_t) at * sizeof *kept);
   kept[0] = found;
@@ -171,34 +233,53 @@ pp_recipes_clear (struct pp_recipes *recipes)
     free (recipes->kept[i]);
     recipes->kept[i] = NULL;
   }
+  free (recipes->pictures);
+  recipes->pictures = NULL;
 }
 
 /* ---- queueing a job ------------------------------------------------------- */
 
+/* Threads of a unified device share the pictures of a job. On the CPU, some of
+ * a device's streams may be the same. */
+static void
+bind_team (const pp_device *device, pp_stream *own, pp_team *team)
+{
+  for (int s = 0; s < device->n_streams; s++) {
+    pp_stream *other = device->stream[s]->stream;
+    bool there = other == own;
+
+    for (int i = 0; i < team->n; i++)
+      there |= team->stream[i] == other;
+    if (!there)
+      team->stream[team->n++] = other;
+  }
+}
+
 /* With the stream's lock held. */
 static void
-bind (const pp_device *device, const pp_job *job, pp_bindings *bindings)
+bind (const pp_device *device, const pp_job *job, const pp_pictures *pictures,
+    pp_bindings *bindings)
 {
   const pp_shared_stream *shared = device->stream[job->info.stream];
   const struct pp_stream_tables *tables = &device->tables[job->info.stream];
   const struct pp_job_resources *resources = &device->resources[job->resources];
   uint8_t **base = bindings->base;
 
-  *bindings = (pp_bindings){ .plan = job->plan,
+  *bindings = (pp_bindings){ .plan = pictures->plan,
     .stream = { shared->stream, shared->second },
-    .tables_there = tables->plan == job->plan->id };
+    .tables_there = job->tables != NULL && tables->tables == job->tables->id };
   for (int p = 0; p < PP_MAX_PLANES; p++)
     base[PP_BASE_PLANE + p] = (uint8_t *) job->task.view.plane[p];
   base[PP_BASE_STAGING] = resources->staging.memory;
-  base[PP_BASE_OUTPUT] = job->task.tensor;
+  base[PP_BASE_OUTPUT] =
+      (uint8_t *) job->picture[0].tensor - pictures->slice[0];
   if (device->backend->unified) {
-    base[PP_BASE_INDEX] = (uint8_t *) job->plan->index;
-    base[PP_BASE_WEIGHT] = (uint8_t *) job->plan->weight;
+    bind_team (device, shared->stream, &bindings->team);
   } else {
     base[PP_BASE_PINNED_TABLES] = job->tables->block.memory;
     base[PP_BASE_INDEX] = tables->block.memory;
-    base[PP_BASE_WEIGHT] =
-        (uint8_t *) tables->block.memory + pp_tables_weight_offset (job->plan);
+    base[PP_BASE_WEIGHT] = (uint8_t *) tables->block.memory +
+        pp_tables_weight_offset (pictures->plan[0]);
     base[PP_BASE_IMAGE] = shared->buffer[PP_BUFFER_IMAGE].memory;
     base[PP_BASE_MEDIANS] = shared->buffer[PP_BUFFER_MEDIANS].memory;
     base[PP_BASE_TENSOR] = shared->buffer[PP_BUFFER_TENSOR].memory;
@@ -217,8 +298,8 @@ bind (const pp_device *device, const pp_job *job, pp_bindings *bindings)
 
 /* With the stream's lock held, between enter and leave. */
 static pp_status
-run_locked (pp_device *device, const pp_job *job, const pp_recipe *recipe,
-    pp_error *error)
+run_locked (pp_device *device, const pp_job *job, const pp_pictures *pictures,
+    const pp_recipe *recipe, pp_error *error)
 {
   pp_shared_stream *shared = device->stream[job->info.stream];
   struct pp_stream_tables *tables = &device->tables[job->info.stream];
@@ -228,11 +309,11 @@ run_locked (pp_device *device, const pp_job *job, const pp_recipe *recipe,
 
   if (status != PP_OK)
     return status;
-  bind (device, job, &bindings);
-  tables->plan = 0;
+  bind (device, job, pictures, &bindings);
+  tables->tables = 0;
   status = pp_recipe_run (recipe, device->backend, &bindings, error);
   if (status == PP_OK)
-    tables->plan = job->plan->id;
+    tables->tables = job->tables != NULL ? job->tables->id : 0;
   else
     shared->upper_pending = recipe->facts.two_bands;
   return status;
@@ -241,11 +322,12 @@ run_locked (pp_device *device, const pp_job *job, const pp_recipe *recipe,
 /* Runs the recipe with the stream's lock held. If the stream's buffers are too
  * small, releases the lock, grows them, and tries again. */
 static pp_status
-run_on_stream (pp_device *device, const pp_job *job, const pp_recipe *recipe,
-    pp_error *error)
+run_on_stream (pp_device *device, const pp_job *job,
+    const pp_pictures *pictures, const pp_recipe *recipe, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   pp_shared_stream *shared = device->stream[job->info.stream];
+  const struct pp_room needed = pp_room_for_recipe (recipe);
   bool room = false;
   pp_status status = PP_OK;
 
@@ -254,9 +336,9 @@ run_on_stream (pp_device *device, const pp_job *job, const pp_recipe *recipe,
     status = backend->enter (device->context, error);
     if (status == PP_OK) {
       room = backend->unified ||
-          pp_room_is_there (device, job->info.stream, job->plan);
+          pp_room_is_there (device, job->info.stream, &needed);
       if (room)
-        status = run_locked (device, job, recipe, error);
+        status = run_locked (device, job, pictures, recipe, error);
       backend->leave (device->context);
     }
     pthread_mutex_unlock (&shared->lock);
@@ -264,7 +346,7 @@ run_on_stream (pp_device *device, const pp_job *job, const pp_recipe *recipe,
       break;
     status = backend->enter (device->context, error);
     if (status == PP_OK) {
-      status = pp_room_reserve (device, job->info.stream, job->plan, error);
+      status = pp_room_reserve (device, job->info.stream, &needed, error);
       backend->leave (device->context);
     }
   }
@@ -295,12 +377,15 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
   if (status != PP_OK)
     return status;
   const pp_facts facts = gather_facts (device, job);
+  pp_pictures pictures;
+  pp_job_get_pictures (job, &pictures);
   const pp_recipe *recipe =
-      get_recipe (&device->recipes, job->plan, &facts, error);
+      get_recipe (&device->recipes, &pictures, &facts, error);
   if (recipe == NULL)
     return PP_NO_MEMORY;
   if (!device->backend->unified) {
-    job->tables = pp_pinned_tables_get (device, job->plan, error);
+    job->tables =
+        pp_pinned_tables_get (device, &pictures, recipe->all_rows, error);
     if (job->tables == NULL)
       return PP_NO_MEMORY;
   }
@@ -309,5 +394,5 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
   job->done_mark = recipe->done_mark;
   job->info.bytes_up = recipe->bytes_up;
   job->info.bytes_down = recipe->bytes_down;
-  return run_on_stream (device, job, recipe, error);
+  return run_on_stream (device, job, &pictures, recipe, error);
 }

@@ -16,36 +16,53 @@ struct replaced {
   int n;
 };
 
-/* The medians have the image's layout. */
-static void
-needed_sizes (const pp_plan *plan, size_t size[PP_N_BUFFERS])
+/* Several pictures are parts of a frame, in an image that is never larger than
+ * one. Their tables: twice as much is allocated, and those of a part of the
+ * frame are mostly smaller than those of the whole. */
+struct pp_room
+pp_room_for (const pp_plan *plan, int n)
 {
-  size[PP_BUFFER_IMAGE] = pp_image_size (plan);
-  size[PP_BUFFER_MEDIANS] = plan->median.size > 0 ? pp_image_size (plan) : 0;
-  size[PP_BUFFER_TENSOR] = plan->tensor_size;
+  const size_t one = pp_image_size (plan), frame = plan->frame_size;
+  const size_t image = n > 1 && frame > one ? frame : one;
+  const size_t tables = pp_tables_size (plan);
+
+  return (struct pp_room){
+    .buffer = { [PP_BUFFER_IMAGE] = image,
+        [PP_BUFFER_MEDIANS] = plan->median.size > 0 ? image : 0,
+        [PP_BUFFER_TENSOR] = (size_t) n * plan->tensor_size },
+    .tables = n > 1 ? (size_t) n * pp_tables_next (plan, 0) / 2 : tables,
+  };
+}
+
+struct pp_room
+pp_room_for_recipe (const pp_recipe *recipe)
+{
+  return (struct pp_room){
+    .buffer = { [PP_BUFFER_IMAGE] = recipe->image_size,
+        [PP_BUFFER_MEDIANS] = recipe->medians_size,
+        [PP_BUFFER_TENSOR] = recipe->tensor_size },
+    .tables = recipe->tables_size,
+  };
 }
 
 bool
-pp_room_is_there (const pp_device *device, int s, const pp_plan *plan)
+pp_room_is_there (const pp_device *device, int s, const struct pp_room *room)
 {
-  size_t size[PP_N_BUFFERS];
-
-  needed_sizes (plan, size);
   for (int b = 0; b < PP_N_BUFFERS; b++)
-    if (device->stream[s]->buffer[b].size < size[b])
+    if (device->stream[s]->buffer[b].size < room->buffer[b])
       return false;
-  return device->tables[s].block.size >= pp_tables_size (plan);
+  return device->tables[s].block.size >= room->tables;
 }
 
 /* Allocates each buffer that is too small; without the lock. */
 static pp_status
-allocate (pp_device *device, int s, const pp_plan *plan,
+allocate (pp_device *device, int s, const struct pp_room *room,
     pp_buffer larger[PP_N_BUFFERS], pp_error *error)
 {
   pp_shared_stream *shared = device->stream[s];
-  size_t size[PP_N_BUFFERS], there[PP_N_BUFFERS];
+  const size_t *size = room->buffer;
+  size_t there[PP_N_BUFFERS];
 
-  needed_sizes (plan, size);
   pthread_mutex_lock (&shared->lock);
   for (int b = 0; b < PP_N_BUFFERS; b++)
     there[b] = shared->buffer[b].size;
@@ -131,18 +148,18 @@ replace (pp_device *device, pp_shared_stream *shared,
   return status;
 }
 
-/* Allocates twice what the plan needs. A crop of the same frames may fill more
+/* Allocates twice what is needed. A crop of the same frames may fill more
  * of the tensor and so need larger tables, and growing them later would wait
  * for the stream. */
 static pp_status
-allocate_tables (pp_device *device, int s, const pp_plan *plan, pp_error *error)
+allocate_tables (pp_device *device, int s, size_t size, pp_error *error)
 {
   struct pp_stream_tables *tables = &device->tables[s];
-  const size_t grains = 2 * pp_tables_size (plan) / TABLES_GRAIN + 1;
+  const size_t grains = 2 * size / TABLES_GRAIN + 1;
   const pp_buffer before = tables->block;
   pp_buffer larger = { NULL, grains * TABLES_GRAIN };
 
-  if (before.size >= pp_tables_size (plan))
+  if (before.size >= size)
     return PP_OK;
   larger.memory =
       device->backend->device_alloc (device->context, larger.size, error);
@@ -158,15 +175,16 @@ allocate_tables (pp_device *device, int s, const pp_plan *plan, pp_error *error)
 }
 
 pp_status
-pp_room_reserve (pp_device *device, int s, const pp_plan *plan, pp_error *error)
+pp_room_reserve (
+    pp_device *device, int s, const struct pp_room *room, pp_error *error)
 {
   pp_buffer larger[PP_N_BUFFERS] = { { NULL, 0 } };
   struct replaced replaced = { .n = 0 };
   bool any = false;
-  pp_status status = allocate_tables (device, s, plan, error);
+  pp_status status = allocate_tables (device, s, room->tables, error);
 
   if (status == PP_OK)
-    status = allocate (device, s, plan, larger, error);
+    status = allocate (device, s, room, larger, error);
   for (int b = 0; b < PP_N_BUFFERS; b++)
     any = any || larger[b].memory != NULL;
   if (status == PP_OK && any)

@@ -12,10 +12,9 @@
 
 /* Makes the job's staging memory large enough. */
 static pp_status
-reserve_staging (pp_device *device, pp_job *job, pp_error *error)
+reserve_staging (pp_device *device, pp_job *job, size_t needed, pp_error *error)
 {
   pp_buffer *staging = &device->resources[job->resources].staging;
-  const size_t needed = pp_image_staged_size (job->plan, job->staged);
 
   if (staging->size >= needed)
     return PP_OK;
@@ -29,16 +28,42 @@ reserve_staging (pp_device *device, pp_job *job, pp_error *error)
 }
 
 static void
+stage_one (pp_device *device, pp_job *job)
+{
+  const pp_plan *plan = job->picture[0].plan;
+
+  if (reserve_staging (device, job, pp_image_staged_size (plan, job->staged),
+          &job->error) == PP_OK)
+    job->info.bytes_staged = pp_stage_planes (plan, job->staged,
+        &job->task.view, device->resources[job->resources].staging.memory);
+}
+
+static void
+stage_pictures (pp_device *device, pp_job *job)
+{
+  pp_pictures pictures;
+  pp_pictures_layout layout;
+  size_t stride[PP_MAX_PLANES];
+
+  pp_job_get_pictures (job, &pictures);
+  pp_job_get_strides (job, stride);
+  pp_pictures_layout_init (&layout, &pictures, job->staged, stride);
+  if (reserve_staging (device, job, layout.staged_size, &job->error) == PP_OK)
+    job->info.bytes_staged = pp_stage_pictures (&pictures, &layout, job->staged,
+        &job->task.view, device->resources[job->resources].staging.memory);
+}
+
+static void
 stage (pp_device *device, pp_job *job)
 {
   if (job->task.after != NULL)
     pp_job_wait (job->task.after, NULL);
-  if (reserve_staging (device, job, &job->error) == PP_OK) {
-    job->info.bytes_staged = pp_stage_planes (job->plan, job->staged,
-        &job->task.view, device->resources[job->resources].staging.memory);
-    if (!pp_job_reads_input (job))
-      pp_job_release_input (job);
-  }
+  if (job->task.n_pictures > 1)
+    stage_pictures (device, job);
+  else
+    stage_one (device, job);
+  if (job->error.status == PP_OK && !pp_job_reads_input (job))
+    pp_job_release_input (job);
 
   pthread_mutex_lock (&device->lock);
   job->state = PP_JOB_READY;

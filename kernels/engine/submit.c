@@ -11,13 +11,10 @@
 #define TIMED_PART 8
 
 static pp_status
-check_task (const pp_task *task, pp_error *error)
+check_planes (const pp_task *task, const pp_plan *plan, pp_error *error)
 {
-  if (task->plan == NULL || task->tensor == NULL)
-    return pp_fail (error, PP_BAD_ARGUMENT, "task has no %s",
-        task->plan == NULL ? "plan" : "tensor");
   for (int p = 0; p < PP_MAX_PLANES; p++) {
-    const pp_rect *extent = &task->plan->extent[p];
+    const pp_rect *extent = &plan->extent[p];
     if (extent->height == 0)
       continue;
     if (task->view.plane[p] == NULL)
@@ -26,6 +23,56 @@ check_task (const pp_task *task, pp_error *error)
       return pp_fail (error, PP_BAD_ARGUMENT,
           "stride of plane %d is %zu, but its rows have %d bytes", p,
           task->view.stride[p], extent->x + extent->width);
+  }
+  return PP_OK;
+}
+
+/* Whether picture i's tensor can be in one block with those before it. */
+static pp_status
+check_tensor (const pp_task *task, int i, pp_error *error)
+{
+  const pp_picture *picture = task->pictures;
+  const pp_numbers *n = &picture[i].plan->numbers;
+  const pp_numbers *first = &picture[0].plan->numbers;
+  const size_t size = picture[0].plan->tensor_size;
+
+  if (n->type != first->type || n->width != first->width ||
+      n->height != first->height || n->n_channels != first->n_channels ||
+      n->pixel_stride != first->pixel_stride)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "the tensor of picture %d is %dx%d, type %d, must have the size, type "
+        "and layout of picture 0, %dx%d, type %d",
+        i, n->width, n->height, n->type, first->width, first->height,
+        first->type);
+  for (int other = 0; other < i; other++) {
+    const uintptr_t a = (uintptr_t) picture[i].tensor;
+    const uintptr_t b = (uintptr_t) picture[other].tensor;
+    if ((a < b ? b - a : a - b) < size)
+      return pp_fail (error, PP_BAD_ARGUMENT,
+          "the tensors of pictures %d and %d are %zu bytes apart, must be %zu "
+          "or more",
+          other, i, (size_t) (a < b ? b - a : a - b), size);
+  }
+  return PP_OK;
+}
+
+static pp_status
+check_task (const pp_task *task, pp_error *error)
+{
+  if (task->n_pictures < 1 || task->n_pictures > PP_MAX_PICTURES)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "task has %d pictures, must be 1 to %d", task->n_pictures,
+        PP_MAX_PICTURES);
+  for (int i = 0; i < task->n_pictures; i++) {
+    const pp_picture *picture = &task->pictures[i];
+    if (picture->plan == NULL || picture->tensor == NULL)
+      return pp_fail (error, PP_BAD_ARGUMENT, "picture %d has no %s", i,
+          picture->plan == NULL ? "plan" : "tensor");
+    pp_status status = check_planes (task, picture->plan, error);
+    if (status == PP_OK && i > 0)
+      status = check_tensor (task, i, error);
+    if (status != PP_OK)
+      return status;
   }
   return PP_OK;
 }

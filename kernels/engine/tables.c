@@ -3,7 +3,6 @@
  * Plans' tables in pinned memory. Jobs upload them, and an upload from
  * pageable memory would block the host.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine.h"
@@ -11,41 +10,52 @@
 /* Blocks are a multiple of this, bytes. */
 #define GRAIN ((size_t) 16 << 10)
 
-/* The size of a block for the plan's tables. All blocks have one size, so that
- * the arena can reuse a freed one for the next plan. */
+/* The size of a block for tables of size bytes. All blocks have one size, so
+ * that the arena can reuse a freed one for the next tables. */
 static size_t
-block_size (pp_device *device, const pp_plan *plan)
+block_size (pp_device *device, size_t size)
 {
-  const size_t size = pp_tables_size (plan);
-
   if (device->pinned_tables_size < size)
     device->pinned_tables_size = (size + GRAIN - 1) / GRAIN * GRAIN;
   return device->pinned_tables_size;
 }
 
+/* One that nobody holds: there are enough. */
 static pp_pinned_tables *
-create (pp_device *device, const pp_plan *plan, pp_error *error)
+find_free (pp_device *device)
 {
-  const size_t size = block_size (device, plan);
-  pp_pinned_tables *tables = calloc (1, sizeof *tables);
+  int i = 0;
 
-  if (tables == NULL) {
-    pp_fail_memory (error, "calloc", sizeof *tables);
-    return NULL;
-  }
+  while (__atomic_load_n (
+             &device->pinned_tables[i].references, __ATOMIC_ACQUIRE) > 0)
+    i++;
+  return &device->pinned_tables[i];
+}
+
+static pp_pinned_tables *
+create (pp_device *device, const pp_pictures *pictures, bool all_rows,
+    pp_error *error)
+{
+  const size_t size = block_size (device, pp_tables_size_of_all (pictures));
+  pp_pinned_tables *tables = find_free (device);
   uint8_t *block = pp_arena_alloc (device->arena, size, error);
-  if (block == NULL) {
-    free (tables);
+
+  if (block == NULL)
     return NULL;
+  tables->id = ++device->last_tables;
+  tables->n = pictures->n;
+  tables->all_rows = all_rows;
+  tables->arena = device->arena;
+  tables->block = (pp_buffer){ block, size };
+  size_t offset = 0;
+  for (int i = 0; i < pictures->n; i++) {
+    const pp_plan *plan = pictures->plan[i];
+
+    tables->plan[i] = plan->id;
+    pp_tables_write (plan, all_rows, block + offset);
+    offset = pp_tables_next (plan, offset);
   }
-  memcpy (block, plan->device_index,
-      plan->n_device_index * sizeof *plan->device_index);
-  memcpy (block + pp_tables_weight_offset (plan), plan->weight,
-      plan->n_weight * sizeof *plan->weight);
-  *tables = (pp_pinned_tables){ .references = 1,
-    .plan = plan->id,
-    .arena = device->arena,
-    .block = { block, size } };
+  __atomic_store_n (&tables->references, 1, __ATOMIC_RELEASE);
   return tables;
 }
 
@@ -55,27 +65,42 @@ pp_pinned_tables_unref (pp_pinned_tables **address)
   pp_pinned_tables *tables = *address;
 
   *address = NULL;
-  if (tables == NULL ||
-      __atomic_sub_fetch (&tables->references, 1, __ATOMIC_ACQ_REL) > 0)
+  if (tables == NULL)
     return;
-  pp_arena_free (tables->arena, tables->block.memory, tables->block.size);
-  free (tables);
+  /* The last holder gives the block back before anyone can take the struct. */
+  const pp_buffer block = tables->block;
+  pp_arena *arena = tables->arena;
+  if (__atomic_sub_fetch (&tables->references, 1, __ATOMIC_ACQ_REL) == 0)
+    pp_arena_free (arena, block.memory, block.size);
+}
+
+static bool
+are_of (
+    const pp_pinned_tables *tables, const pp_pictures *pictures, bool all_rows)
+{
+  if (tables->n != pictures->n || tables->all_rows != all_rows)
+    return false;
+  for (int i = 0; i < pictures->n; i++)
+    if (tables->plan[i] != pictures->plan[i]->id)
+      return false;
+  return true;
 }
 
 pp_pinned_tables *
-pp_pinned_tables_get (pp_device *device, const pp_plan *plan, pp_error *error)
+pp_pinned_tables_get (pp_device *device, const pp_pictures *pictures,
+    bool all_rows, pp_error *error)
 {
   pp_pinned_tables **kept = device->kept_tables;
   pp_pinned_tables *found = NULL;
   int at = 0;
 
   while (at < PP_MAX_KEPT_TABLES - 1 && kept[at] != NULL &&
-      kept[at]->plan != plan->id)
+      !are_of (kept[at], pictures, all_rows))
     at++;
-  if (kept[at] != NULL && kept[at]->plan == plan->id) {
+  if (kept[at] != NULL && are_of (kept[at], pictures, all_rows)) {
     found = kept[at];
   } else {
-    found = create (device, plan, error);
+    found = create (device, pictures, all_rows, error);
     if (found == NULL)
       return NULL;
     pp_pinned_tables_unref (&kept[at]);
@@ -86,20 +111,18 @@ pp_pinned_tables_get (pp_device *device, const pp_plan *plan, pp_error *error)
   return found;
 }
 
-/* Reserves twice what the plan needs, since a crop of the same frames may fill
- * more of the tensor and so need larger tables. The arena keeps the blocks that
- * are freed here. */
+/* Reserves twice the size, since a crop of the same frames may fill more of the
+ * tensor and so need larger tables. The arena keeps the blocks that are freed
+ * here. */
 pp_status
-pp_pinned_tables_reserve (
-    pp_device *device, const pp_plan *plan, pp_error *error)
+pp_pinned_tables_reserve (pp_device *device, size_t size, pp_error *error)
 {
-  const size_t wanted = 2 * pp_tables_size (plan);
   void *block[PP_MAX_KEPT_TABLES + 1];
   int n = 0;
 
-  if (device->pinned_tables_size >= pp_tables_size (plan))
+  if (device->pinned_tables_size >= size)
     return PP_OK;
-  device->pinned_tables_size = (wanted + GRAIN - 1) / GRAIN * GRAIN;
+  block_size (device, 2 * size);
   while (n < PP_MAX_KEPT_TABLES + 1) {
     block[n] =
         pp_arena_alloc (device->arena, device->pinned_tables_size, error);

@@ -29,4 +29,41 @@ typedef struct pp_image_layout {
 void pp_image_layout_init (pp_image_layout *layout, const pp_plan *plan,
     unsigned staged, const size_t stride[PP_MAX_PLANES]);
 
+/* The image of a whole frame of the format, whatever its strides. */
+size_t pp_image_frame_size (const pp_format *format);
+
+/* The pictures of a job. */
+typedef struct pp_pictures {
+  int32_t n;
+  const pp_plan *plan[PP_MAX_PICTURES];
+  /* where each one's tensor starts, from the one with the lowest address */
+  size_t slice[PP_MAX_PICTURES];
+} pp_pictures;
+
+/* Where a plan's rectangle of each plane starts, and its row stride. */
+typedef struct pp_picture_layout {
+  size_t offset[PP_MAX_PLANES];
+  size_t stride[PP_MAX_PLANES];
+} pp_picture_layout;
+
+/* Several pictures in a device's memory. Either each has an image of its own,
+ * with the rows that its plan lists. Or, where the pictures overlap or cover
+ * much of the frame, there is one image of the rectangle that bounds them, with
+ * all of its rows. So an image is never larger than the frame. */
+typedef struct pp_pictures_layout {
+  bool together;                /* one image */
+  pp_rect bound[PP_MAX_PLANES]; /* bytes and rows of the frame's planes */
+  pp_image_layout frame;        /* where these are in that image */
+  pp_picture_layout picture[PP_MAX_PICTURES];
+  /* Medians are made of one picture after the other if together, and there is
+   * room for the largest; else they lie as the images do. */
+  pp_picture_layout medians[PP_MAX_PICTURES];
+  size_t size, medians_size, staged_size;
+} pp_pictures_layout;
+
+/* n is above 1; the other arguments are those of pp_image_layout_init. */
+void pp_pictures_layout_init (pp_pictures_layout *layout,
+    const pp_pictures *pictures, unsigned staged,
+    const size_t stride[PP_MAX_PLANES]);
+
 #endif

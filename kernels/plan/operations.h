@@ -55,9 +55,12 @@ typedef struct pp_gather_plane {
 
 #define PP_GATHER_ALIGNMENT 16
 
+/* Planes of one gather: as many as a launch's parameters have room for. */
+#define PP_MAX_GATHERED 64
+
 typedef struct pp_gather {
   int32_t n_planes;
-  pp_gather_plane plane[PP_MAX_PLANES];
+  pp_gather_plane plane[PP_MAX_GATHERED];
 } pp_gather;
 
 /* One launch. source, tensor, index and weight are addresses that the device
@@ -67,7 +70,8 @@ typedef struct pp_launch {
   int32_t first, last; /* rows [first, last) of the content are made */
   pp_view source;
   void *tensor;
-  const int32_t *index; /* the plan's index, or device_index */
+  /* A block of pp_tables_write; on a unified backend the plan's own tables. */
+  const int32_t *index;
   const float *weight;
   /* Where the plan has a median and the device is not unified: room for it, in
    * planes and strides like those of source. */

@@ -6,6 +6,7 @@
 #include "parts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "kernels/engine/backend.h"
 #include "kernels/table.h"
@@ -105,16 +106,23 @@ set_strides (pp_numbers *numbers, const pp_spec *spec)
   PP_CHECK_TABLE (layouts, PP_N_LAYOUTS);
 
   const bool swapped = pp_turn_of (spec->direction).swapped;
-  const int64_t pixel = layouts[spec->layout].pixel;
-  const int64_t row = layouts[spec->layout].row;
+  const pp_surface *surface = &spec->surface;
+  const bool on_surface = surface->size > 0;
+  const int64_t pixel =
+      on_surface ? surface->pixel_stride : layouts[spec->layout].pixel;
+  const int64_t row =
+      on_surface ? (int64_t) surface->row_stride : layouts[spec->layout].row;
 
   numbers->swapped = swapped;
   numbers->width = swapped ? spec->height : spec->width;
   numbers->height = swapped ? spec->width : spec->height;
   numbers->pixel_stride = swapped ? row : pixel;
   numbers->row_stride = swapped ? pixel : row;
+  numbers->fourth = on_surface && pixel == 4;
   for (int c = 0; c < n; c++)
-    numbers->channel[c] = place[c] * layouts[spec->layout].channel;
+    numbers->channel[c] = on_surface
+        ? (int64_t) surface->offset[c] /* an element is a byte */
+        : place[c] * layouts[spec->layout].channel;
 }
 
 pp_status
@@ -163,6 +171,8 @@ pp_plan_fill_padding (const pp_plan *plan, void *tensor)
   const int left = n->content_x, right = left + n->content_width;
   const int top = n->content_y, bottom = top + n->content_height;
 
+  if (plan->gaps)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->height; y++) {
       const bool beside = y >= top && y < bottom;
@@ -181,6 +191,8 @@ pp_plan_fill_tensor (const pp_plan *plan, void *tensor, uint64_t *padding)
 
   if (*padding == record)
     return;
+  if (plan->gaps)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->height; y++)
       fill_span (n, tensor, c, y, 0, n->width);

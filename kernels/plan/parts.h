@@ -78,6 +78,23 @@ void pp_median_groups_init (
 /* touched_rows.c: decides which rows of each plane are uploaded. Sets rows and
  * device_index. False if memory is exhausted. */
 bool pp_rows_init (pp_plan *plan);
+/* The same in memory of the caller's: device_index has room for index and all
+ * rows of the extents, touched for the rows of the highest extent, and above for
+ * one more. */
+void pp_rows_fill (pp_plan *plan, bool *touched, int *above);
+/* A plane with more touched rows than this many of ten is uploaded whole: one
+ * copy without gaps is faster then. */
+#define PP_MAX_LISTED_TENTHS 9
+/* Divides the listed rows, of which rows has the count, in few groups, if there
+ * is a way. */
+void pp_rows_group (const int32_t *list, pp_plane_rows *rows);
+/* Whether each plane is read with one y table only. */
+bool pp_rows_one_table_a_plane (const pp_numbers *n);
+
+/* plan.c: fills a plan that a cache gave, see axis_tables.h. PP_NO_MEMORY where
+ * the cache has no room; the caller gives the plan back after an error. */
+pp_status pp_plan_fill_region (pp_plan *plan, const pp_spec *spec,
+    const pp_format *format, const pp_rect *source, pp_error *error);
 
 /* bands.c: splits the content in two bands. Reads rows. mirrored: down the
  * frame's columns, see pp_turn. */

@@ -10,61 +10,26 @@
 #include <string.h>
 
 #include "kernels/engine/backend.h"
+#include "axis_tables.h"
+#include "image.h"
 #include "parts.h"
-#include "taps.h"
-
-/* The samples [first, first + count) of a component that the taps of one axis
- * read, counted from the frame's first sample. */
-struct span {
-  int first, count;
-};
 
 /* The spans of x[] and y[] in pp_numbers. */
 struct reach {
-  struct span x[2], y[2];
+  pp_span x[2], y[2];
 };
-
-static struct span
-reach_of (const pp_taps *taps, const pp_axis_geometry *geometry)
-{
-  int first = taps->first[0], last = first;
-
-  for (int i = 1; i < taps->n_out; i++) {
-    first = taps->first[i] < first ? taps->first[i] : first;
-    last = taps->first[i] > last ? taps->first[i] : last;
-  }
-  return (struct span){ (geometry->start >> geometry->sub) + first,
-    last - first + taps->n_taps };
-}
-
-/* What a median of each sample of span reads: more on both sides, but nothing
- * outside of the source rectangle. */
-static struct span
-span_of_medians (const pp_spec *spec, const pp_axis_geometry *geometry,
-    const struct span span)
-{
-  const int radius = pp_denoise_median_size (spec) / 2;
-  const int start = geometry->start >> geometry->sub;
-  const int end = start + pp_axis_samples (geometry);
-  const int first = span.first - radius;
-  const int behind = span.first + span.count + radius;
-  const int first_inside = first > start ? first : start;
-
-  return (struct span){ first_inside,
-    (behind < end ? behind : end) - first_inside };
-}
 
 /* Appends a table to the plan's arrays. Its indexes count from the first sample
  * that is read, since samples before it are not uploaded. */
 static bool
-add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
-    pp_axis *axis, struct span *span)
+append_axis (pp_plan *plan, const pp_spec *spec,
+    const pp_axis_geometry *geometry, pp_axis *axis, pp_span *span)
 {
   pp_taps taps;
 
   if (!pp_taps_init (&taps, spec, geometry))
     return false;
-  *span = span_of_medians (spec, geometry, reach_of (&taps, geometry));
+  *span = pp_span_of_taps (&taps, spec, geometry);
 
   const size_t n_index = taps.n_out;
   const size_t n_weight = n_index * taps.n_taps;
@@ -90,6 +55,23 @@ add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
   }
   pp_taps_clear (&taps);
   return weight != NULL;
+}
+
+static bool
+add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
+    bool vertical, pp_axis *axis, pp_span *span)
+{
+  if (plan->cache == NULL)
+    return append_axis (plan, spec, geometry, axis, span);
+
+  const pp_axis_entry *entry = pp_axis_tables_get (plan, geometry, vertical);
+
+  if (!entry)
+    return false;
+  *axis = entry->axis;
+  *span = entry->span;
+  span->first += geometry->start >> geometry->sub;
+  return true;
 }
 
 /* The content: the part of the tensor that the resized picture covers. target:
@@ -133,13 +115,13 @@ make_tables (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     if (k > 0 && sub_x == 0) {
       n->x[k] = n->x[0];
       reach->x[k] = reach->x[0];
-    } else if (!add_axis (plan, spec, &x, &n->x[k], &reach->x[k])) {
+    } else if (!add_axis (plan, spec, &x, false, &n->x[k], &reach->x[k])) {
       return false;
     }
     if (k > 0 && sub_y == 0) {
       n->y[k] = n->y[0];
       reach->y[k] = reach->y[0];
-    } else if (!add_axis (plan, spec, &y, &n->y[k], &reach->y[k])) {
+    } else if (!add_axis (plan, spec, &y, true, &n->y[k], &reach->y[k])) {
       return false;
     }
   }
@@ -175,7 +157,7 @@ place_components (
   for (int i = 0; i < n->n_components; i++) {
     const pp_component *c = &format->component[i];
     const int axes = c->sub_x > 0 || c->sub_y > 0;
-    const struct span x = reach->x[axes], y = reach->y[axes];
+    const pp_span x = reach->x[axes], y = reach->y[axes];
 
     needed[i] = (pp_rect){
       .x = c->offset + x.first * c->pixel_stride,
@@ -202,31 +184,52 @@ place_components (
   }
 }
 
-static int32_t
-widest_span (const pp_plan *plan, const pp_axis *axis, int columns)
-{
-  const int32_t *first = plan->index + axis->first;
-  int32_t widest = 0;
-
-  for (int start = 0; start < axis->n_out; start += columns) {
-    int32_t low = first[start], high = low;
-
-    for (int x = start + 1; x < start + columns && x < axis->n_out; x++) {
-      low = first[x] < low ? first[x] : low;
-      high = first[x] > high ? first[x] : high;
-    }
-    widest = high - low > widest ? high - low : widest;
-  }
-  return widest + axis->n_taps;
-}
-
 static void
 measure_spans (pp_plan *plan)
 {
-  for (int a = 0; a < 2; a++)
+  for (int a = 0; a < 2; a++) {
+    const pp_axis *x = &plan->numbers.x[a];
+
     for (int i = 0; i < PP_N_SPANS; i++)
-      plan->span[a][i] =
-          widest_span (plan, &plan->numbers.x[a], 1 << (PP_LOG2_MIN_SPAN + i));
+      plan->span[a][i] = pp_widest_span (plan->index + x->first, x->n_out,
+          x->n_taps, 1 << (PP_LOG2_MIN_SPAN + i));
+  }
+}
+
+static uint64_t
+next_id (void)
+{
+  static uint64_t last_id;
+
+  return __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
+}
+
+/* All that depends on the source rectangle and has no memory of its own. */
+static pp_status
+fill_rectangle (pp_plan *plan, const pp_spec *spec, const pp_format *format,
+    const pp_rect *source, pp_error *error)
+{
+  const int median = pp_denoise_median_size (spec);
+  struct reach reach;
+  const pp_status status =
+      pp_geometry_init (&plan->geometry, spec, format, source, error);
+
+  if (status != PP_OK)
+    return status;
+
+  const pp_rect target =
+      pp_turned_rect (plan->geometry.target, pp_turn_of (spec->direction));
+
+  set_content (&plan->numbers, &target);
+  if (!make_tables (plan, spec, format, &target, &reach))
+    return pp_fail (error, PP_NO_MEMORY,
+        "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
+        spec->height, source->width, source->height);
+  place_components (plan, format, &reach);
+  if (median > 0)
+    pp_median_groups_init (&plan->median, &plan->numbers, median);
+  plan->id = next_id ();
+  return PP_OK;
 }
 
 /* Fills a zeroed plan. */
@@ -234,39 +237,47 @@ static pp_status
 fill_plan (pp_plan *plan, const pp_spec *spec, const pp_format *format,
     const pp_rect *source, pp_error *error)
 {
-  static uint64_t last_id;
   pp_numbers *n = &plan->numbers;
-  struct reach reach;
-  pp_status status =
-      pp_geometry_init (&plan->geometry, spec, format, source, error);
+  pp_status status = pp_colour_init (n, format, spec->channels, error);
 
-  if (status == PP_OK)
-    status = pp_colour_init (n, format, spec->channels, error);
   if (status == PP_OK)
     status = pp_output_init (n, spec, error);
+  if (status == PP_OK)
+    status = fill_rectangle (plan, spec, format, source, error);
   if (status != PP_OK)
     return status;
-
-  const pp_rect target =
-      pp_turned_rect (plan->geometry.target, pp_turn_of (spec->direction));
-
-  set_content (n, &target);
-  if (!make_tables (plan, spec, format, &target, &reach))
-    return pp_fail (error, PP_NO_MEMORY,
-        "allocating the tap tables of %dx%d from %dx%d failed", spec->width,
-        spec->height, source->width, source->height);
   measure_spans (plan);
-  place_components (plan, format, &reach);
-  if (pp_denoise_median_size (spec) > 0)
-    pp_median_groups_init (&plan->median, n, pp_denoise_median_size (spec));
   plan->all_rows = pp_denoise_median_size (spec) > 0;
   if (!pp_rows_init (plan))
     return pp_fail (error, PP_NO_MEMORY, "allocating the rows of %dx%d failed",
         source->width, source->height);
   pp_bands_init (plan, pp_turn_of (spec->direction).mirrored_y);
-  plan->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
+  memcpy (plan->block_x, n->x, sizeof n->x);
+  memcpy (plan->block_y, n->y, sizeof n->y);
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    plan->listed[p] = plan->device_index + plan->rows[p].first;
+  plan->frame_size = pp_image_frame_size (format);
   plan->tensor_size = pp_type_size (spec->type) * n->n_channels *
       (size_t) n->width * (size_t) n->height;
+  plan->gaps = spec->surface.size > plan->tensor_size;
+  if (spec->surface.size > 0)
+    plan->tensor_size = spec->surface.size;
+  return PP_OK;
+}
+
+pp_status
+pp_plan_fill_region (pp_plan *plan, const pp_spec *spec,
+    const pp_format *format, const pp_rect *source, pp_error *error)
+{
+  const pp_status status = fill_rectangle (plan, spec, format, source, error);
+
+  if (status != PP_OK)
+    return status;
+  pp_axis_tables_finish (plan);
+  plan->whole = (pp_band){ .last = plan->numbers.content_height };
+  for (int p = 0; p < PP_MAX_PLANES; p++)
+    plan->whole.last_row[p] = plan->rows[p].count;
+  plan->can_be_two = plan->in_two = false;
   return PP_OK;
 }
 
@@ -308,7 +319,13 @@ pp_plan_unref (pp_plan **plan)
   pp_plan *mine = *plan;
 
   *plan = NULL;
-  if (!mine || __atomic_sub_fetch (&mine->references, 1, __ATOMIC_ACQ_REL) > 0)
+  if (!mine)
+    return;
+  if (mine->cache) {
+    pp_axis_tables_unref_plan (mine);
+    return;
+  }
+  if (__atomic_sub_fetch (&mine->references, 1, __ATOMIC_ACQ_REL) > 0)
     return;
   free (mine->index);
   free (mine->weight);

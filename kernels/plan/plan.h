@@ -107,6 +107,8 @@ typedef struct pp_numbers {
   int64_t channel[PP_MAX_CHANNELS];
   int64_t row_stride;
   int64_t pixel_stride;
+  int32_t
+      fourth; /* pixels have a fourth byte, PP_GAP_BYTE, behind the others */
   /* the content: the tensor without its padding, in pixels. Output 0 of x[] and
    * y[] is its first column and row. */
   int32_t content_x, content_y, content_width, content_height;
@@ -131,7 +133,8 @@ typedef struct pp_row_groups {
  * own: those that taps read, or all. They are the plane's image there. */
 typedef struct pp_plane_rows {
   int32_t count; /* 0 for a plane that is not read */
-  int32_t first; /* where they are listed in pp_plan.device_index, ascending */
+  int32_t first; /* where they are listed in a block of pp_tables_write,
+                  * ascending */
   int32_t n_groups;
   pp_row_groups group[PP_MAX_ROW_GROUPS]; /* the same rows, as copies */
 } pp_plane_rows;
@@ -162,6 +165,10 @@ struct pp_plan {
    * plane's image; behind it, the list of each plane's rows; owned */
   int32_t *device_index;
   size_t n_device_index;
+  /* x[] and y[] in the block that pp_tables_write makes, and where each plane's
+   * rows are listed on the host */
+  pp_axis block_x[2], block_y[2];
+  const int32_t *listed[PP_MAX_PLANES];
   /* the part of each plane that is read: x and width in bytes, y and height in
    * rows */
   pp_rect extent[PP_MAX_PLANES];
@@ -172,9 +179,22 @@ struct pp_plan {
   bool in_two; /* splitting a frame that is alone lowers its latency */
   pp_median median;
   size_t tensor_size; /* bytes */
+  bool gaps;          /* some bytes are no elements: they are PP_GAP_BYTE */
+  /* bytes of the image of a whole frame, see image.h */
+  size_t frame_size;
   pp_geometry geometry;
   int32_t references; /* atomic */
+  /* The cache that the plan and its tables are in, or NULL, and the tables; see
+   * axis_tables.h. */
+  struct pp_axis_tables *cache;
+  struct pp_axis_entry *entry[4];
+  int n_entries;
 };
+
+/* What is in a surface's bytes that are no pixel's: opaque, as alpha. Padding has
+ * them, and kernels write the fourth byte of a pixel, since it is downloaded with
+ * the others. */
+#define PP_GAP_BYTE 255
 
 /* As pp_view, for planes that are written. */
 typedef struct pp_planes {

@@ -8,6 +8,7 @@
 #ifndef PP_RECIPE_H
 #define PP_RECIPE_H
 
+#include "image.h"
 #include "operations.h"
 
 /* What a place counts from. */
@@ -21,7 +22,8 @@ typedef enum pp_base {
   PP_BASE_IMAGE,
   PP_BASE_MEDIANS,
   PP_BASE_TENSOR,
-  PP_BASE_OUTPUT, /* the task's tensor */
+  PP_BASE_OUTPUT, /* the task's tensor; of several the one at the lowest
+                   * address */
   PP_N_BASES
 } pp_base;
 
@@ -54,7 +56,8 @@ typedef enum pp_mark {
 typedef enum pp_op {
   PP_OP_COPY,
   PP_OP_GATHER,
-  PP_OP_LAUNCH,
+  PP_OP_LAUNCH,          /* rows of the only picture's content */
+  PP_OP_LAUNCH_PICTURES, /* several whole pictures */
   PP_OP_RECORD,
   PP_OP_WAIT,
   PP_N_OPS
@@ -67,7 +70,8 @@ typedef struct pp_step {
   pp_mark mark;      /* RECORD, WAIT */
   pp_place from, to; /* COPY */
   pp_copy shape;     /* COPY: all but the addresses */
-  /* GATHER: the recipe's gathers [first, last). LAUNCH: rows of the content. */
+  /* GATHER: the recipe's gathers [first, last). LAUNCH: rows of the content.
+   * LAUNCH_PICTURES: pictures. */
   int32_t first, last;
 } pp_step;
 
@@ -76,15 +80,20 @@ typedef struct pp_gather_step {
   pp_gather_plane shape; /* all but the addresses */
 } pp_gather_step;
 
-/* All that a recipe depends on. */
+/* All that the recipe of one picture depends on; for several, the pictures come
+ * on top. */
 typedef struct pp_facts {
-  uint64_t plan; /* the plan's id */
+  uint64_t plan; /* the id of the first picture's plan */
   /* The planes and the tensor are where the kernel can work on them: on a
    * unified backend. Nothing is copied. */
   bool in_place;
   unsigned staged; /* bit p: plane p is staged; the others are uploaded */
-  bool two_bands;  /* only if no plane is staged and plan->can_be_two */
-  bool after;      /* the stream waits for another job first */
+  bool two_bands;  /* only one picture, if no plane is staged and
+                    * plan->can_be_two */
+  /* several pictures: launches make the padding, and whole slices are
+   * downloaded */
+  bool padding;
+  bool after; /* the stream waits for another job first */
   bool timed;
   size_t stride[PP_MAX_PLANES]; /* of the task's planes; 0 where not read */
 } pp_facts;
@@ -95,31 +104,55 @@ typedef struct pp_facts {
  * has the copy of the tables, 9 steps that record or wait for events, and in
  * each band a gather, a launch and a download. */
 #define PP_MAX_STEPS (2 * (PP_MAX_UPLOAD_COPIES + 8))
+/* Several pictures take fewer copies up, and at most a launch and a download
+ * each. */
+#define PP_MAX_PICTURE_STEPS 2
 
+/* What a picture's launch reads and writes. */
+typedef struct pp_picture_step {
+  pp_place source[PP_MAX_PLANES], medians[PP_MAX_PLANES];
+  size_t stride[PP_MAX_PLANES], medians_stride[PP_MAX_PLANES];
+  pp_place tensor;
+  pp_place index, weight; /* its tables */
+} pp_picture_step;
+
+/* Owns its arrays: pp_recipe_new makes them, free frees recipe and arrays. */
 typedef struct pp_recipe {
   pp_facts facts;
-  int32_t n_steps, n_gathers;
-  pp_step step[PP_MAX_STEPS];
-  pp_gather_step gather[2 * PP_MAX_PLANES];
-  /* of every launch */
-  pp_place source[PP_MAX_PLANES], medians[PP_MAX_PLANES];
-  size_t stride[PP_MAX_PLANES]; /* of source and medians */
-  pp_place tensor;
+  int32_t max_pictures; /* that there is room for */
+  int32_t n_pictures, n_steps, n_gathers;
+  pp_step *step;
+  pp_gather_step *gather;
+  pp_picture_step *picture;
+  bool all_rows;               /* tables are for an image of all rows */
   size_t bytes_up, bytes_down; /* without the tables */
+  /* what the bases must have room for, bytes */
+  size_t image_size, medians_size, tensor_size, tables_size;
   /* The events after which the input has been read, and the job is done. */
   pp_mark input_mark, done_mark;
 } pp_recipe;
 
 bool pp_facts_equal (const pp_facts *a, const pp_facts *b);
 
-/* facts->plan is the plan's id. */
-void pp_recipe_init (
-    pp_recipe *recipe, const pp_plan *plan, const pp_facts *facts);
+/* Room for a recipe of up to n pictures, in one piece of memory; NULL without
+ * memory. Free it with free. */
+pp_recipe *pp_recipe_new (int n);
 
-/* The plan's tables in one block: device_index at 0, weight at the offset. Sizes
+/* facts->plan is the first plan's id. */
+void pp_recipe_init (
+    pp_recipe *recipe, const pp_pictures *pictures, const pp_facts *facts);
+
+/* A plan's tables in one block: device_index at 0, weight at the offset. Sizes
  * in bytes. */
 size_t pp_tables_weight_offset (const pp_plan *plan);
 size_t pp_tables_size (const pp_plan *plan);
+/* all_rows: for an image of all rows, in place of those that are listed. */
+void pp_tables_write (const pp_plan *plan, bool all_rows, void *block);
+/* The blocks of several plans lie one behind the other: where the one behind
+ * the plan's starts, if the plan's starts at offset. */
+size_t pp_tables_next (const pp_plan *plan, size_t offset);
+/* The size of the tables of all pictures. */
+size_t pp_tables_size_of_all (const pp_pictures *pictures);
 
 /* One line a step, for people and tests; at most size bytes, NUL included. */
 void pp_recipe_describe (const pp_recipe *recipe, char *text, size_t size);

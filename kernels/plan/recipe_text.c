@@ -106,6 +106,10 @@ pp_recipe_describe (const pp_recipe *recipe, char *to, size_t size)
         add (&text, "launch rows %d to %d\n", (int) step->first,
             (int) step->last);
         break;
+      case PP_OP_LAUNCH_PICTURES:
+        add (&text, "launch pictures %d to %d%s\n", (int) step->first,
+            (int) step->last, recipe->facts.padding ? " with padding" : "");
+        break;
       case PP_OP_RECORD:
         add (&text, "record %s\n", marks[step->mark]);
         break;

@@ -17,6 +17,8 @@
  * these, no offset in a row overflows. */
 #define MAX_PIXEL_STRIDE 64
 #define MAX_OFFSET 4096
+/* Of a surface, bytes: the largest width with pixels of 4 bytes, twice. */
+#define MAX_ROW_STRIDE (8 * PP_MAX_SIZE)
 
 typedef struct int_field {
   const char *name;
@@ -136,6 +138,71 @@ check_crop (const pp_spec *spec, pp_error *error)
   return PP_OK;
 }
 
+/* Each byte of a pixel's channels once. */
+static bool
+are_places (const size_t *offset)
+{
+  int seen = 0;
+
+  for (int c = 0; c < PP_MAX_CHANNELS; c++)
+    seen |= offset[c] < PP_MAX_CHANNELS ? 1 << offset[c] : 0;
+  return seen == (1 << PP_MAX_CHANNELS) - 1;
+}
+
+/* One behind the other, in any order: where they are, in planes. */
+static bool
+are_planes (const pp_surface *surface, size_t plane, int channels)
+{
+  size_t offset[PP_MAX_CHANNELS];
+
+  for (int c = 0; c < channels; c++) {
+    if (surface->offset[c] % plane != 0)
+      return false;
+    offset[c] = surface->offset[c] / plane;
+  }
+  return channels == 1 ? offset[0] == 0 : are_places (offset);
+}
+
+/* Sizes are known to be good. */
+static pp_status
+check_surface (const pp_spec *spec, pp_error *error)
+{
+  const pp_surface *surface = &spec->surface;
+  const int channels = pp_channels_count (spec->channels);
+  const size_t row = (size_t) spec->width * (size_t) surface->pixel_stride;
+
+  if (surface->size == 0)
+    return PP_OK;
+  if (spec->type != PP_TYPE_UINT8)
+    return pp_fail (
+        error, PP_BAD_ARGUMENT, "surface is set, must only be with type=uint8");
+  if (surface->pixel_stride != 1 &&
+      (channels == 1 ||
+          (surface->pixel_stride != 3 && surface->pixel_stride != 4)))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "surface.pixel_stride is %d, must be 1%s", surface->pixel_stride,
+        channels == 1 ? "" : ", 3 or 4");
+  if (surface->row_stride < row || surface->row_stride > MAX_ROW_STRIDE)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "surface.row_stride is %zu, must be %zu to %d", surface->row_stride,
+        row, MAX_ROW_STRIDE);
+  const size_t plane = surface->row_stride * (size_t) spec->height;
+  const size_t size =
+      surface->pixel_stride == 1 ? plane * (size_t) channels : plane;
+  if (surface->size < size || surface->size > 2 * size)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "surface.size is %zu, must be %zu to %zu", surface->size, size,
+        2 * size);
+  if (surface->pixel_stride == 1 ? !are_planes (surface, plane, channels)
+                                 : !are_places (surface->offset))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "surface.offset is %zu, %zu, %zu, must be %s", surface->offset[0],
+        surface->offset[1], surface->offset[2],
+        surface->pixel_stride == 1 ? "that of one plane behind the other"
+                                   : "0, 1 and 2 in some order");
+  return PP_OK;
+}
+
 pp_status
 pp_spec_check (const pp_spec *spec, pp_error *error)
 {
@@ -166,6 +233,8 @@ pp_spec_check (const pp_spec *spec, pp_error *error)
     status = check_crop (spec, error);
   if (status == PP_OK)
     status = pp_denoise_check (spec, error);
+  if (status == PP_OK)
+    status = check_surface (spec, error);
   return status;
 }
 

@@ -366,28 +366,37 @@ mirror_taps (pp_taps *taps, int samples)
   }
 }
 
-bool
-pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
+int
+pp_taps_bound (const pp_spec *spec, const pp_axis_geometry *axis)
+{
+  const struct grid grid = make_grid (axis);
+
+  return count_bound (
+      &filters[spec->method], &grid, pp_denoise_kernel_size (spec));
+}
+
+size_t
+pp_taps_scratch (const pp_axis_geometry *axis)
+{
+  return 2 * (size_t) pp_axis_samples (axis);
+}
+
+void
+pp_taps_fill (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis,
+    double *scratch)
 {
   const struct filter *filter = &filters[spec->method];
   const struct grid grid = make_grid (axis);
   double kernel[MAX_KERNEL];
   const int kernel_size = make_kernel (spec, kernel);
-  const size_t bound = count_bound (filter, &grid, kernel_size);
-  double *weights = calloc (2 * (size_t) grid.samples, sizeof *weights);
-  struct row plain = { weights, grid.samples, 0, 0 };
-  struct row denoised = { weights + grid.samples, grid.samples, 0, 0 };
+  const size_t bound = (size_t) count_bound (filter, &grid, kernel_size);
+  struct row plain = { scratch, grid.samples, 0, 0 };
+  struct row denoised = { scratch + grid.samples, grid.samples, 0, 0 };
   int end = 0; /* of the samples that have a weight in any output */
 
-  *taps = (pp_taps){ .n_out = axis->n_out };
-  taps->first = calloc (axis->n_out, sizeof *taps->first);
-  taps->weight = calloc (bound * axis->n_out, sizeof *taps->weight);
-  if (!weights || !taps->first || !taps->weight) {
-    free (weights);
-    pp_taps_clear (taps);
-    return false;
-  }
-
+  taps->n_out = axis->n_out;
+  taps->n_taps = 0;
+  memset (taps->weight, 0, bound * (size_t) axis->n_out * sizeof (float));
   for (int i = 0; i < axis->n_out; i++) {
     row_clear (&plain);
     filter->fill (filter, spec->antialias, &grid,
@@ -407,8 +416,27 @@ pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
   move_inside (taps, end);
   if (axis->mirrored)
     mirror_taps (taps, grid.samples);
-  free (weights);
-  return true;
+  row_clear (&plain);
+  row_clear (&denoised);
+}
+
+bool
+pp_taps_init (pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
+{
+  const size_t bound = (size_t) pp_taps_bound (spec, axis);
+  double *scratch = calloc (pp_taps_scratch (axis), sizeof *scratch);
+
+  *taps = (pp_taps){ .n_out = axis->n_out };
+  taps->first = malloc ((size_t) axis->n_out * sizeof *taps->first);
+  taps->weight = malloc (bound * (size_t) axis->n_out * sizeof *taps->weight);
+  const bool good =
+      scratch != NULL && taps->first != NULL && taps->weight != NULL;
+  if (good)
+    pp_taps_fill (taps, spec, axis, scratch);
+  else
+    pp_taps_clear (taps);
+  free (scratch);
+  return good;
 }
 
 void

@@ -45,4 +45,19 @@ bool pp_taps_init (
     pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis);
 void pp_taps_clear (pp_taps *taps);
 
+/* The same in memory of the caller's, which allocates nothing. No output has
+ * more taps than pp_taps_bound. taps->first has room for n_out, taps->weight for
+ * that many each. scratch: pp_taps_scratch doubles, all 0, and again 0 when this
+ * returns. */
+int pp_taps_bound (const pp_spec *spec, const pp_axis_geometry *axis);
+size_t pp_taps_scratch (const pp_axis_geometry *axis);
+void pp_taps_fill (pp_taps *taps, const pp_spec *spec,
+    const pp_axis_geometry *axis, double *scratch);
+
+/* taps_linear.c: the same for bilinear without antialias and without a denoising
+ * kernel, faster. taps->weight has room for two taps each. taps->first ascends.
+ * Only where pp_taps_are_linear: not mirrored, and no number is too large. */
+bool pp_taps_are_linear (const pp_axis_geometry *axis);
+void pp_taps_fill_linear (pp_taps *taps, const pp_axis_geometry *axis);
+
 #endif

@@ -15,10 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A plane with more touched rows than this many of ten is uploaded whole: one
- * copy without gaps is faster then. */
-#define MAX_TENTHS 9
-
 /* The rows of the plane that is being decided. */
 struct rows {
   int height;    /* of the plane's extent */
@@ -156,10 +152,9 @@ split_period (const int32_t *row, int period, pp_plane_rows *rows)
   }
 }
 
-/* Divides the listed rows in few groups, if there is a way: looks for the
- * shortest period after which their distances repeat. */
-static void
-group_rows (const int32_t *row, pp_plane_rows *rows)
+/* Looks for the shortest period after which the rows' distances repeat. */
+void
+pp_rows_group (const int32_t *row, pp_plane_rows *rows)
 {
   const int count = rows->count;
   const bool adjacent = row[count - 1] - row[0] == count - 1;
@@ -189,7 +184,7 @@ list_rows (pp_plan *plan, const struct rows *rows, pp_plane_rows *listed)
     if (rows->touched[row])
       list[listed->count++] = row;
   plan->n_device_index += (size_t) listed->count;
-  group_rows (list, listed);
+  pp_rows_group (list, listed);
 }
 
 /* The y table that the component uses: 1 for one that differs from table 0. */
@@ -199,10 +194,9 @@ table_of (const pp_numbers *n, const pp_source *source)
   return n->y[source->axes].first != n->y[0].first;
 }
 
-/* Whether each plane is read with one y table only. All formats of GStreamer
- * are; for another, all rows are uploaded. */
-static bool
-one_table_a_plane (const pp_numbers *n)
+/* All formats of GStreamer are; for another, all rows are uploaded. */
+bool
+pp_rows_one_table_a_plane (const pp_numbers *n)
 {
   for (int a = 0; a < n->n_components; a++)
     for (int b = 0; b < a; b++)
@@ -221,7 +215,7 @@ decide_plane (
   rows->height = plan->extent[plane].height;
   if (!all)
     touch_rows (plan, axis, rows);
-  if (all || 10 * count_touched (rows) > MAX_TENTHS * rows->height)
+  if (all || 10 * count_touched (rows) > PP_MAX_LISTED_TENTHS * rows->height)
     touch (rows, 0, rows->height);
   count_touched (rows);
   list_rows (plan, rows, &plan->rows[plane]);
@@ -231,11 +225,27 @@ decide_plane (
     plan->device_index[axis->first + i] = device_first (plan, axis, i, rows);
 }
 
+void
+pp_rows_fill (pp_plan *plan, bool *touched, int *above)
+{
+  const pp_numbers *n = &plan->numbers;
+  const bool all = plan->all_rows || !pp_rows_one_table_a_plane (n);
+  struct rows rows = { .touched = touched, .above = above };
+
+  memcpy (plan->device_index, plan->index,
+      plan->n_index * sizeof *plan->device_index);
+  plan->n_device_index = plan->n_index;
+  for (int c = 0; c < n->n_components; c++) {
+    const int p = n->source[c].plane;
+
+    if (plan->rows[p].count == 0)
+      decide_plane (plan, p, &n->y[n->source[c].axes], all, &rows);
+  }
+}
+
 bool
 pp_rows_init (pp_plan *plan)
 {
-  const pp_numbers *n = &plan->numbers;
-  const bool all = plan->all_rows || !one_table_a_plane (n);
   size_t highest = 0, total = 0;
 
   for (int p = 0; p < PP_MAX_PLANES; p++) {
@@ -245,27 +255,18 @@ pp_rows_init (pp_plan *plan)
     total += height;
   }
 
-  struct rows rows = { .touched = malloc (highest * sizeof *rows.touched),
-    .above = malloc ((highest + 1) * sizeof *rows.above) };
+  bool *touched = malloc (highest * sizeof *touched);
+  int *above = malloc ((highest + 1) * sizeof *above);
 
   plan->device_index =
       malloc ((plan->n_index + total) * sizeof *plan->device_index);
 
   const bool good =
-      plan->device_index != NULL && rows.touched != NULL && rows.above != NULL;
+      plan->device_index != NULL && touched != NULL && above != NULL;
 
-  if (good) {
-    memcpy (plan->device_index, plan->index,
-        plan->n_index * sizeof *plan->device_index);
-    plan->n_device_index = plan->n_index;
-    for (int c = 0; c < n->n_components; c++) {
-      const int p = n->source[c].plane;
-
-      if (plan->rows[p].count == 0)
-        decide_plane (plan, p, &n->y[n->source[c].axes], all, &rows);
-    }
-  }
-  free (rows.touched);
-  free (rows.above);
+  if (good)
+    pp_rows_fill (plan, touched, above);
+  free (touched);
+  free (above);
   return good;
 }

@@ -111,6 +111,8 @@ apply (const pp_plan *plan, const pp_view *source, void *tensor)
 {
   const pp_numbers *n = &plan->numbers;
 
+  if (plan->gaps)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   for (int y = 0; y < n->height; y++)
     for (int x = 0; x < n->width; x++) {
       const int column = x - n->content_x, row = y - n->content_y;

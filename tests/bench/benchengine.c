@@ -90,10 +90,11 @@ submit (Bench *bench, gint i)
 {
   const gint slot = i % IN_FLIGHT;
   guint8 *frame = bench->frame[i % BENCH_BUFFERS];
-  pp_task task = { .plan = bench->plan,
+  const pp_picture picture = { bench->plan, bench->tensor[slot],
+    &bench->padding[slot] };
+  pp_task task = { .pictures = &picture,
+    .n_pictures = 1,
     .pinned_planes = bench->pageable ? 0 : ~0u,
-    .tensor = bench->tensor[slot],
-    .padding = &bench->padding[slot],
     .urgent = bench->urgent,
     .done = on_done,
     .user = bench };

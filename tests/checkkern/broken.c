@@ -41,6 +41,7 @@ static const char *const names[N_BROKEN] = {
   [BROKEN_TRUNCATED_FLOAT16] = "truncated float16",
   [BROKEN_HALF_UP] = "round half up",
   [BROKEN_UNSATURATED] = "not saturated",
+  [BROKEN_FOURTH] = "transparent",
   [BROKEN_LAYOUT] = "swapped layout",
   [BROKEN_TURN] = "axes not swapped",
   [BROKEN_MIRROR] = "mirrored the other way",
@@ -334,6 +335,10 @@ write_content (const struct picture *p, uint8_t *tensor)
             place_of (p, c, x + n->content_x, y + n->content_y),
             product + n->add[a]);
       }
+      if (n->fourth)
+        tensor[(y + n->content_y) * n->row_stride +
+            (x + n->content_x) * n->pixel_stride + 3] =
+            p->fault == BROKEN_FOURTH ? 0 : PP_GAP_BYTE;
     }
 }
 
@@ -378,6 +383,8 @@ broken_apply (const pp_plan *plan, const pp_view *source, void *tensor,
     { NULL } };
   const int64_t elements = (int64_t) n->n_channels * n->width * n->height;
 
+  if (plan->gaps && fault != BROKEN_PADDING)
+    memset (tensor, PP_GAP_BYTE, plan->tensor_size);
   broken_apply_rows (plan, source, tensor, 0, n->content_height, fault);
   if (fault != BROKEN_PADDING)
     write_padding (&picture, tensor);

@@ -28,6 +28,7 @@ typedef enum broken_fault {
   BROKEN_TRUNCATED_FLOAT16, /* float16 rounds towards zero */
   BROKEN_HALF_UP,           /* integers round half up */
   BROKEN_UNSATURATED,       /* integers wrap around */
+  BROKEN_FOURTH,            /* a pixel's fourth byte is 0 */
   BROKEN_LAYOUT,            /* nchw is nhwc */
   BROKEN_TURN,              /* the tensor's axes are not swapped */
   BROKEN_MIRROR,            /* mirrored the other way along the frame's rows */

@@ -397,6 +397,30 @@ check_first_large (void)
   return LENGTH (formats) * PP_N_METHODS * PP_N_TYPES * PP_N_LAYOUTS;
 }
 
+/* As video frames lie, and as they might. */
+static void
+pick_surface (pp_spec *spec, check_random *random)
+{
+  static const int pixels[] = { 1, 3, 4 };
+  static const size_t orders[][PP_MAX_CHANNELS] = { { 0, 1, 2 }, { 2, 1, 0 },
+    { 1, 2, 0 } };
+  const size_t channels = (size_t) pp_channels_count (spec->channels);
+  const size_t *order = orders[check_between (random, 0, 2)];
+  pp_surface *surface = &spec->surface;
+
+  surface->pixel_stride =
+      channels == 1 ? 1 : pixels[check_between (random, 0, 2)];
+  surface->row_stride = (size_t) spec->width * (size_t) surface->pixel_stride +
+      (size_t) check_between (random, 0, 5);
+  const size_t plane = surface->row_stride * (size_t) spec->height;
+  const bool planar = surface->pixel_stride == 1;
+  surface->size = planar ? plane * channels : plane;
+  surface->size +=
+      surface->size < 7 ? 0 : (size_t) check_between (random, 0, 7);
+  for (size_t c = 0; c < channels; c++)
+    surface->offset[c] = channels == 1 ? 0 : order[c] * (planar ? plane : 1);
+}
+
 int
 check_walk_length (void)
 {
@@ -433,6 +457,8 @@ check_case_init (check_case *check, uint64_t seed, int number)
   pick_geometry (check, &random);
   pick_filter (spec, &random);
   pick_numbers (spec, &random);
+  if (spec->type == PP_TYPE_UINT8 && check_one_in (&random, 2))
+    pick_surface (spec, &random);
   check->fill = check_one_in (&random, 2)
       ? CHECK_FILL_RANDOM
       : (check_fill) check_between (&random, 0, CHECK_N_FILLS - 1);
@@ -515,6 +541,11 @@ print_spec (const pp_spec *s, FILE *to)
   fprintf (to, "  %s%s, denoise %s size %d sigma %.17g\n", methods[s->method],
       s->antialias ? " antialias" : "", denoises[s->denoise], s->denoise_size,
       s->denoise_sigma);
+  if (s->surface.size > 0)
+    fprintf (to,
+        "  surface of %zu bytes, pixels %d, rows %zu, offsets %zu %zu %zu\n",
+        s->surface.size, s->surface.pixel_stride, s->surface.row_stride,
+        s->surface.offset[0], s->surface.offset[1], s->surface.offset[2]);
   fprintf (to, "  scale %.17g quant %.17g %d\n", s->scale, s->quant_scale,
       s->quant_zero_point);
   for (int c = 0; c < PP_MAX_CHANNELS; c++)

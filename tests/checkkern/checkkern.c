@@ -4,7 +4,7 @@
  * checkasm. The CPU kernel always, the GPU's where a device opens.
  *
  *   checkkern                 the walk over all formats, methods, types and
- *                             layouts, then some random cases
+ *                             layouts, then some random cases, then batches
  *   checkkern --long          many random cases
  *   checkkern --self-test     kernels and results broken on purpose, all to be
  *                             caught
@@ -16,18 +16,25 @@
 #include <time.h>
 
 #include "measure/checkbench.h"
+#include "checkbatch.h"
 #include "checkrun.h"
 #include "checkself.h"
+
+#include "kernels/engine/engine.h"
+#include "tests/fake/backend_fake.h"
 
 /* Random cases after the walk. */
 #define COUNT 20000
 #define COUNT_LONG 60000
+/* Batches, on each device. */
+#define BATCHES 600
+#define BATCHES_LONG 20000
 /* Mismatches that are printed in full. */
 #define MOST_REPORTS 5
 
 struct options {
   uint64_t seed;
-  int count, only; /* only: -1 for all */
+  int count, batches, only; /* only: -1 for all */
   bool cpu_only, self_test, bench;
 };
 
@@ -61,6 +68,27 @@ check_number (const struct options *options, int number, pp_device *device,
   check_run_clear (&run);
 }
 
+/* On the CPU with several workers, on the fake device, which checks what is
+ * copied where, and on a GPU. */
+static void
+check_batches (
+    const struct options *options, pp_device *gpu, struct totals *totals)
+{
+  const pp_device_options several = { .streams = 3 };
+  pp_device *device[] = { pp_device_open_backend (
+                              &pp_backend_cpu, -1, &several, NULL),
+    pp_device_open_backend (&fake_backend, -1, &several, NULL), gpu };
+
+  for (int i = 0; i < options->batches; i++)
+    for (size_t d = 0; d < sizeof device / sizeof *device; d++)
+      if (device[d] != NULL)
+        count (totals,
+            check_batch (options->seed, i, device[d], CHECK_BATCH_NOTHING,
+                totals->failed < MOST_REPORTS ? stdout : NULL));
+  pp_device_close (&device[0]);
+  pp_device_close (&device[1]);
+}
+
 static int
 check_all (const struct options *options, pp_device *device)
 {
@@ -70,6 +98,8 @@ check_all (const struct options *options, pp_device *device)
   struct totals totals = { 0, 0 };
   for (int i = first; i < last; i++)
     check_number (options, i, device, &totals);
+  if (options->only < 0)
+    check_batches (options, device, &totals);
   printf ("%d passed, %d failed\n", totals.passed, totals.failed);
   return totals.failed > 0;
 }
@@ -78,16 +108,17 @@ static void
 usage (FILE *to)
 {
   fprintf (to,
-      "usage: checkkern [--seed N] [--count N] [--long] [--only N] [--cpu]\n"
-      "                 [--self-test | --bench]\n"
+      "usage: checkkern [--seed N] [--count N] [--batches N] [--long]\n"
+      "                 [--only N] [--cpu] [--self-test | --bench]\n"
       "  --seed N     of the random numbers; the time by default\n"
       "  --count N    random cases after the walk, %d by default\n"
-      "  --long       %d of them\n"
+      "  --batches N  batches on each device, %d by default\n"
+      "  --long       %d random cases and %d batches\n"
       "  --only N     one case, as a report names it\n"
       "  --cpu        leave the GPU alone\n"
       "  --self-test  broken kernels and results must be caught\n"
       "  --bench      times\n",
-      COUNT, COUNT_LONG);
+      COUNT, BATCHES, COUNT_LONG, BATCHES_LONG);
 }
 
 static void
@@ -96,6 +127,7 @@ parse (int argc, char **argv, struct options *options)
   static const struct option known[] = {
     { "seed", required_argument, NULL, 's' },
     { "count", required_argument, NULL, 'c' },
+    { "batches", required_argument, NULL, 'n' },
     { "long", no_argument, NULL, 'l' },
     { "only", required_argument, NULL, 'o' },
     { "cpu", no_argument, NULL, 'p' },
@@ -113,8 +145,12 @@ parse (int argc, char **argv, struct options *options)
       case 'c':
         options->count = atoi (optarg);
         break;
+      case 'n':
+        options->batches = atoi (optarg);
+        break;
       case 'l':
         options->count = COUNT_LONG;
+        options->batches = BATCHES_LONG;
         break;
       case 'o':
         options->only = atoi (optarg);
@@ -157,6 +193,7 @@ main (int argc, char **argv)
   struct options options = {
     .seed = (uint64_t) time (NULL),
     .count = COUNT,
+    .batches = BATCHES,
     .only = -1,
   };
   parse (argc, argv, &options);

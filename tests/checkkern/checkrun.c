@@ -130,6 +130,12 @@ print_difference (
   const bool planar = spec->layout == PP_LAYOUT_NCHW;
   const size_t pixel = planar ? i % (width * height) : i / channels;
   const int digits = 2 * element_size (run);
+  if (spec->surface.size > 0) {
+    fprintf (run->report,
+        "%s: byte %zu is %02" PRIx32 ", must be %02" PRIx32 "\n", who, i,
+        element_at (run, tensor, i), element_at (run, run->reference, i));
+    return;
+  }
   fprintf (run->report,
       "%s: channel %zu, y %zu, x %zu is %0*" PRIx32 ", must be %0*" PRIx32 "\n",
       who, planar ? i / (width * height) : i % channels, pixel / width,
@@ -323,18 +329,18 @@ struct way {
   bool urgent;
 };
 
-/* Runs one job to its end; padding as in pp_task. */
+/* Runs one job to its end; padding as in pp_picture. */
 static bool
 run_job (check_run *run, pp_device *device, uint8_t *tensor, struct way way,
     uint64_t *padding)
 {
   const char *who = pp_device_name (device);
+  const pp_picture picture = { run->plan, tensor, padding };
   const pp_task task = {
-    .plan = run->plan,
+    .pictures = &picture,
+    .n_pictures = 1,
     .view = run->view,
     .pinned_planes = way.pinned_planes,
-    .tensor = tensor,
-    .padding = padding,
     .urgent = way.urgent,
     .input_done = ignore_input,
     .done = ignore_done,

@@ -9,8 +9,10 @@
 #include "checkself.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/fake/backend_fake.h"
+#include "checkbatch.h"
 #include "checkrun.h"
 #include "kernels/engine/engine.h"
 
@@ -45,6 +47,8 @@ launch_broken (pp_stream *stream, const pp_launch *launch, pp_error *error)
   pp_plan plan = *launch->plan;
   plan.index = (int32_t *) launch->index;
   plan.weight = (float *) launch->weight;
+  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
+  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
   if (status == PP_OK)
     broken_apply_rows (&plan, &launch->source, launch->tensor, launch->first,
         launch->last, launched);
@@ -195,6 +199,80 @@ test_failing_device (struct totals *totals, uint64_t seed)
       totals, caught, "device", "a failure", caught ? "caught" : "passed");
 }
 
+/* What is wrong with launches of several pictures. */
+enum batch_fault {
+  NO_FAULT,
+  SWAPPED_SLICES,  /* of the first two pictures */
+  MISSING_PICTURE, /* the last */
+  NO_PADDING,
+  N_BATCH_FAULTS
+};
+
+static enum batch_fault batch_fault;
+
+static pp_status
+launch_broken_pictures (pp_stream *stream, const pp_team *team,
+    const pp_launch *launches, int n, bool padding, pp_error *error)
+{
+  pp_launch broken[PP_MAX_PICTURES];
+
+  memcpy (broken, launches, (size_t) n * sizeof *launches);
+  if (batch_fault == SWAPPED_SLICES && n > 1) {
+    broken[0].tensor = launches[1].tensor;
+    broken[1].tensor = launches[0].tensor;
+  }
+  return fake_backend.launch_pictures (stream, team, broken,
+      n - (batch_fault == MISSING_PICTURE && n > 1),
+      padding && batch_fault != NO_PADDING, error);
+}
+
+/* How many of the first batches do not pass. */
+static int
+count_batches (uint64_t seed, pp_device *device, check_batch_spoilt spoilt)
+{
+  int n = 0;
+  for (int i = 0; i < SPOILT_CASES; i++)
+    n += !check_batch (seed, i, device, spoilt, NULL);
+  return n;
+}
+
+static void
+test_batches (struct totals *totals, uint64_t seed)
+{
+  static const char *const faults[] = { [NO_FAULT] = "none",
+    [SWAPPED_SLICES] = "two slices swapped",
+    [MISSING_PICTURE] = "a picture missing",
+    [NO_PADDING] = "padding unwritten" };
+  static const char *const spoils[] = { [CHECK_BATCH_NOTHING] = "nothing",
+    [CHECK_BATCH_SLICE] = "a byte of a slice",
+    [CHECK_BATCH_UNFILLED] = "a byte of an unfilled slice",
+    [CHECK_BATCH_SOURCE] = "a byte of a frame" };
+  pp_backend backend = fake_backend;
+  backend.launch_pictures = launch_broken_pictures;
+  pp_device *device = open_fake (&backend);
+  char result[64];
+
+  for (int f = 0; f < N_BATCH_FAULTS; f++) {
+    batch_fault = (enum batch_fault) f;
+    const int n = count_batches (seed, device, CHECK_BATCH_NOTHING);
+    snprintf (
+        result, sizeof result, "caught in %d of %d batches", n, SPOILT_CASES);
+    print_result (
+        totals, (n > 0) == (f != NO_FAULT), "batch", faults[f], result);
+  }
+  batch_fault = NO_FAULT;
+  for (int s = 0; s < CHECK_BATCH_N_SPOILS; s++) {
+    const int n = count_batches (seed, device, (check_batch_spoilt) s);
+    char what[64];
+    snprintf (what, sizeof what, "%s spoilt", spoils[s]);
+    snprintf (
+        result, sizeof result, "caught in %d of %d batches", n, SPOILT_CASES);
+    print_result (totals, n == (s == CHECK_BATCH_NOTHING ? 0 : SPOILT_CASES),
+        "batch", what, result);
+  }
+  pp_device_close (&device);
+}
+
 int
 check_self (uint64_t seed)
 {
@@ -204,6 +282,7 @@ check_self (uint64_t seed)
   test_broken_device (&totals, seed);
   test_spoils (&totals, seed);
   test_failing_device (&totals, seed);
+  test_batches (&totals, seed);
   printf ("%d passed, %d failed\n", totals.passed, totals.failed);
   return totals.failed;
 }

@@ -15,13 +15,19 @@
 
 #include "tests/common/formats.h"
 
-/* A frame and the tensors that the engine and the reference make of it. */
+/* A frame and the tensors that the engine and the reference make of it. With
+ * regions, a tensor of each, side by side. */
 struct frame {
   pp_arena *arena;
   pp_plan *plan;
   uint8_t *source, *tensor, *expected;
   size_t source_size, tensor_size;
   uint64_t padding;
+  pp_picture picture; /* of the last frame_task */
+  int n_regions;
+  pp_region_plans *regions;
+  pp_picture region[PP_MAX_PICTURES];
+  uint64_t region_padding[PP_MAX_PICTURES];
   bool urgent;
   pp_view view;
   pp_job *job;
@@ -90,14 +96,45 @@ frame_init (struct frame *frame, pp_arena *arena, const pp_spec *spec,
   pp_apply_c (frame->plan, &view, frame->expected);
 }
 
+/* Makes n pictures of the frame, which frame_init made with the same spec and
+ * format: a tensor for each of the rectangles. */
+static inline void
+frame_set_regions (struct frame *frame, const pp_spec *spec, pp_format format,
+    const pp_rect *rects, int n)
+{
+  const size_t slice = frame->tensor_size;
+  pp_error error;
+
+  pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);
+  free (frame->expected);
+  frame->tensor_size = slice * (size_t) n;
+  frame->tensor = pp_arena_alloc (frame->arena, frame->tensor_size, NULL);
+  frame->expected = malloc (frame->tensor_size);
+  memset (frame->tensor, 0xee, frame->tensor_size);
+  frame->n_regions = n;
+  frame->regions = pp_region_plans_new (spec, &format, n, &error);
+  for (int i = 0; i < n; i++) {
+    pp_picture *region = &frame->region[i];
+
+    region->plan = pp_region_plans_get (frame->regions, &rects[i], &error);
+    EXPECT (region->plan != NULL, "%s", error.text);
+    region->tensor = frame->tensor + (size_t) i * slice;
+    region->padding = &frame->region_padding[i];
+
+    const pp_view view = pp_plan_crop_view (region->plan, &frame->view);
+    pp_apply_c (region->plan, &view, frame->expected + (size_t) i * slice);
+  }
+}
+
 static inline pp_task
 frame_task (struct frame *frame, unsigned pinned)
 {
-  return (pp_task){ .plan = frame->plan,
+  frame->picture = (pp_picture){ frame->plan, frame->tensor, &frame->padding };
+  return (pp_task){ .pictures =
+                        frame->n_regions > 0 ? frame->region : &frame->picture,
+    .n_pictures = frame->n_regions > 0 ? frame->n_regions : 1,
     .view = frame->view,
     .pinned_planes = pinned,
-    .tensor = frame->tensor,
-    .padding = &frame->padding,
     .urgent = frame->urgent,
     .input_done = on_input_done,
     .done = on_done,
@@ -158,6 +195,9 @@ frame_clear (struct frame *frame)
   pp_job_unref (&frame->job);
   pp_arena_free (frame->arena, frame->source, frame->source_size);
   pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);
+  for (int i = 0; i < frame->n_regions; i++)
+    pp_plan_unref (&frame->region[i].plan);
+  pp_region_plans_free (&frame->regions);
   pp_plan_unref (&frame->plan);
   pp_arena_unref (&frame->arena);
   free (frame->expected);

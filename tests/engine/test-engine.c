@@ -44,8 +44,10 @@ test_arguments (void)
       "short stride: %s", error.text);
   task.view.plane[0] = NULL;
   EXPECT (pp_submit (device, &task, &error) == NULL, "no plane");
-  task.plan = NULL;
-  EXPECT (pp_submit (device, &task, &error) == NULL, "no plan");
+  frame.picture.plan = NULL;
+  EXPECT (pp_submit (device, &task, &error) == NULL &&
+          strstr (error.text, "picture 0 has no plan"),
+      "no plan: %s", error.text);
   EXPECT (frame.inputs_done == 0 && frame.dones == 0,
       "callbacks of jobs that were never made");
   frame_clear (&frame);

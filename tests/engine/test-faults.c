@@ -41,6 +41,10 @@ struct tally {
   int runs, no_device, no_room, refused, failed, unnoticed, lost;
 };
 
+/* One that has regions and is pageable, and one that is pinned. */
+#define PAGEABLE_REGIONS 4
+#define PINNED_REGIONS 7
+
 /* Where the device stands still, nothing waits to be copied. Then pinned,
  * pageable and half of each. */
 static unsigned
@@ -60,6 +64,11 @@ make_frames (pp_arena *arena)
         : nv12_format (i == SECOND_OF_PLAN ? 45 : 40 + i * 5, 33);
 
     frame_init (&frames[i], arena, &spec, format, i % 3, (unsigned) i);
+    if (i == PAGEABLE_REGIONS || i == PINNED_REGIONS) {
+      const pp_rect regions[] = { { 0, 0, 9, 8 }, { 60, 7, 15, 9 },
+        { 3, 20, 10, 11 } };
+      frame_set_regions (&frames[i], &spec, format, regions, LENGTH (regions));
+    }
     /* small as it is */
     frames[i].urgent = frames[i].plan->in_two = i == 0;
     if (i == SECOND_OF_PLAN) {
@@ -90,6 +99,7 @@ frame_renew (int number)
   memcpy (frame->source, sources[number], frame->source_size);
   memset (frame->tensor, 0xee, frame->tensor_size);
   frame->padding = 0;
+  memset (frame->region_padding, 0, sizeof frame->region_padding);
   frame->inputs_done = frame->dones = 0;
   frame->failed = false;
 }
@@ -121,7 +131,8 @@ reserve (const struct scenario *s, pp_device *device)
   pp_error error = { 0 };
 
   for (int i = 0; i < FRAMES; i++) {
-    if (pp_device_reserve (device, frames[i].plan, &error) == PP_OK)
+    const int n = frames[i].n_regions > 0 ? frames[i].n_regions : 1;
+    if (pp_device_reserve_pictures (device, frames[i].plan, n, &error) == PP_OK)
       continue;
     expect_named (s, &error);
     return false;

@@ -297,7 +297,7 @@ test_reserve_between_jobs (void)
   EXPECT (pp_device_reserve (device, large, NULL) == PP_OK, "reserve");
   EXPECT (device->tables[0].block.size > before, "its tables are no larger");
   pp_task task = frame_task (&second, 3);
-  task.plan = first.plan;
+  second.picture.plan = first.plan;
   second.job = pp_submit (device, &task, NULL);
   frame_check (&second, "second");
   frame_clear (&first);
@@ -322,7 +322,7 @@ test_reserve_for_a_part (void)
   EXPECT (pp_device_reserve (device, frame.plan, NULL) == PP_OK, "reserve");
   const int before = fake_count (FAKE_DEVICE_ALLOC);
   pp_task task = frame_task (&frame, 3);
-  task.plan = part;
+  frame.picture.plan = part;
   frame.job = pp_submit (device, &task, NULL);
   frame.submitted = 1;
   EXPECT (pp_job_wait (frame.job, NULL) == PP_OK, "a part");
@@ -480,7 +480,7 @@ test_after_one_that_fails (void)
         &second, pp_device_arena (device), &spec, rgb_format (16, 16), 0, 2);
     pp_device_reserve (device, first.plan, NULL);
     pp_task task = frame_task (&second, 3);
-    task.tensor = first.tensor;
+    second.picture.tensor = first.tensor;
     fake_hold (true);
     fake_fail (FAKE_RECORD, RECORDS, false);
     frame_submit (&first, device, 3);

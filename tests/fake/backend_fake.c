@@ -148,6 +148,7 @@ static const struct {
   [FAKE_COPY] = { "copy", PP_DEVICE_FAILED },
   [FAKE_GATHER] = { "gather", PP_DEVICE_FAILED },
   [FAKE_LAUNCH] = { "launch", PP_DEVICE_FAILED },
+  [FAKE_LAUNCH_PICTURES] = { "launch_pictures", PP_DEVICE_FAILED },
   [FAKE_RECORD] = { "record", PP_DEVICE_FAILED },
   [FAKE_STREAM_WAIT] = { "stream_wait", PP_DEVICE_FAILED },
   [FAKE_STREAM_SYNC] = { "stream_sync", PP_DEVICE_FAILED },
@@ -439,29 +440,55 @@ gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
   return status;
 }
 
-static pp_status
-launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
+static void
+require_launch (const pp_launch *launch)
 {
-  const pp_status status = fake_enter_call (FAKE_LAUNCH, error);
-
   const pp_plan *plan = launch->plan;
+
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     const size_t stride = launch->source.stride[p];
     const size_t rows = (size_t) plan->rows[p].count;
-    const size_t size = (rows - 1) * stride + (size_t) plan->extent[p].width;
+    const size_t width = (size_t) plan->extent[p].width;
     if (rows == 0)
       continue;
-    require_inside (DEVICE_BLOCKS, launch->source.plane[p], size);
+    require_inside (
+        DEVICE_BLOCKS, launch->source.plane[p], (rows - 1) * stride + width);
     if (plan->median.size > 0)
-      require_inside (DEVICE_BLOCKS, launch->medians.plane[p], size);
+      require_inside (DEVICE_BLOCKS, launch->medians.plane[p],
+          (rows - 1) * launch->medians.stride[p] + width);
   }
   require_inside (DEVICE_BLOCKS, launch->tensor, plan->tensor_size);
   require_inside (DEVICE_BLOCKS, launch->index,
       plan->n_device_index * sizeof *plan->device_index);
   require_inside (
       DEVICE_BLOCKS, launch->weight, plan->n_weight * sizeof *plan->weight);
+}
+
+static pp_status
+launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
+{
+  const pp_status status = fake_enter_call (FAKE_LAUNCH, error);
+
+  require_launch (launch);
   if (status == PP_OK)
     fake_stream_launch (stream, launch);
+  return status;
+}
+
+static pp_status
+launch_pictures (pp_stream *stream, const pp_team *team,
+    const pp_launch *launches, int n, bool padding, pp_error *error)
+{
+  const pp_status status = fake_enter_call (FAKE_LAUNCH_PICTURES, error);
+
+  (void) team;
+  for (int i = 0; i < n; i++)
+    require_launch (&launches[i]);
+  for (int i = 0; i < n && status == PP_OK; i++) {
+    if (padding)
+      fake_stream_padding (stream, &launches[i]);
+    fake_stream_launch (stream, &launches[i]);
+  }
   return status;
 }
 
@@ -551,6 +578,7 @@ const pp_backend fake_backend = {
   .copy = copy,
   .gather = gather,
   .launch = launch,
+  .launch_pictures = launch_pictures,
   .record = record,
   .stream_wait = stream_wait,
   .stream_sync = stream_sync,

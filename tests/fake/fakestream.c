@@ -7,9 +7,6 @@
 
 #include "kernels/cpu/kernel_cpu.h"
 
-_Static_assert(
-    sizeof (pp_gather) <= PP_MAX_HOST_DATA, "a gather is an operation's data");
-
 static pp_status
 run_copy (pp_stream *stream, const void *data, pp_error *error)
 {
@@ -29,27 +26,33 @@ run_copy (pp_stream *stream, const void *data, pp_error *error)
 }
 
 /* What follows a row is lost. */
+static void
+gather_plane (const pp_gather_plane *plane)
+{
+  const size_t rest =
+      (PP_GATHER_ALIGNMENT - plane->width % PP_GATHER_ALIGNMENT) %
+      PP_GATHER_ALIGNMENT;
+
+  for (int i = 0; i < plane->n_rows; i++) {
+    uint8_t *to = plane->to + (size_t) i * plane->to_row;
+    memcpy (to, plane->from + (size_t) plane->rows[i] * plane->from_row,
+        plane->width);
+    memset (to + plane->width, 0xa5, rest);
+  }
+}
+
 static pp_status
 run_gather (pp_stream *stream, const void *data, pp_error *error)
 {
-  const pp_gather *gather = data;
+  pp_gather *gather;
 
   (void) stream;
   (void) error;
-  if (fake_pretends (FAKE_UP))
-    return PP_OK;
-  for (int p = 0; p < gather->n_planes; p++) {
-    const pp_gather_plane *plane = &gather->plane[p];
-    const size_t rest =
-        (PP_GATHER_ALIGNMENT - plane->width % PP_GATHER_ALIGNMENT) %
-        PP_GATHER_ALIGNMENT;
-    for (int i = 0; i < plane->n_rows; i++) {
-      uint8_t *to = plane->to + (size_t) i * plane->to_row;
-      memcpy (to, plane->from + (size_t) plane->rows[i] * plane->from_row,
-          plane->width);
-      memset (to + plane->width, 0xa5, rest);
-    }
-  }
+  memcpy (&gather, data, sizeof gather);
+  if (!fake_pretends (FAKE_UP))
+    for (int p = 0; p < gather->n_planes; p++)
+      gather_plane (&gather->plane[p]);
+  pp_backend_cpu.host_free (NULL, gather);
   return PP_OK;
 }
 
@@ -68,6 +71,8 @@ run_launch (pp_stream *stream, const void *data, pp_error *error)
     abort ();
   plan.index = (int32_t *) launch->index;
   plan.weight = (float *) launch->weight;
+  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
+  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
   pp_apply_cpu (&plan, &launch->source, launch->tensor, launch->first,
       launch->last, scratch);
   return PP_OK;
@@ -79,10 +84,33 @@ fake_stream_copy (pp_stream *stream, const pp_copy *copy)
   pp_host_stream_push (stream, run_copy, copy, sizeof *copy);
 }
 
+/* It is too large for an operation's data. */
 void
 fake_stream_gather (pp_stream *stream, const pp_gather *gather)
 {
-  pp_host_stream_push (stream, run_gather, gather, sizeof *gather);
+  pp_gather *copy = pp_backend_cpu.host_alloc (NULL, sizeof *copy, NULL);
+
+  if (copy == NULL)
+    abort ();
+  *copy = *gather;
+  pp_host_stream_push (stream, run_gather, &copy, sizeof copy);
+}
+
+static pp_status
+run_padding (pp_stream *stream, const void *data, pp_error *error)
+{
+  const pp_launch *launch = data;
+
+  (void) stream;
+  (void) error;
+  pp_plan_fill_padding (launch->plan, launch->tensor);
+  return PP_OK;
+}
+
+void
+fake_stream_padding (pp_stream *stream, const pp_launch *launch)
+{
+  pp_host_stream_push (stream, run_padding, launch, sizeof *launch);
 }
 
 void

@@ -17,8 +17,8 @@ static const gchar *const settings[] = {
   "width=641 height=3 type=uint8 layout=nhwc",
   "width=5 height=7 type=float16 channels=gray",
   "width=5 height=7 type=float16 layout=nhwc fit=letterbox",
-  "width=7 height=5 type=int8 quant-zero-point=-128 fit=letterbox "
-  "pad-align=top-left",
+  ("width=7 height=5 type=int8 quant-zero-point=-128 fit=letterbox "
+   "pad-align=top-left"),
   "preset=imagenet width=24 height=24 channels=bgr",
   "preset=yolo width=40 height=24",
   "width=33 height=17 fit=crop method=bicubic antialias=true pad-value=1,2,3",

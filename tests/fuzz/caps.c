@@ -21,6 +21,11 @@ take_constraints (input *in)
   constraints.layout = take_index (in, PP_LAYOUT_NHWC + 2) - 1;
   constraints.type = take_index (in, PP_TYPE_INT8 + 2) - 1;
   constraints.batch = take_index (in, 6);
+  constraints.fit = take_index (in, PP_N_FITS);
+  constraints.ignore_pixel_aspect_ratio = take_bool (in);
+  if (take_bool (in))
+    constraints.crop =
+        (pp_rect){ take_int (in), take_int (in), take_int (in), take_int (in) };
   return constraints;
 }
 
@@ -60,12 +65,18 @@ check_tensor (
   MUST (tensor->batch >= 1 && tensor->batch <= GST_PP_MAX_BATCH &&
           (constraints->batch == 0 || constraints->batch == tensor->batch),
       "a batch of %d, %d is set", tensor->batch, constraints->batch);
+  MUST (tensor->format == GST_VIDEO_FORMAT_UNKNOWN ||
+          (tensor->type == PP_TYPE_UINT8 && tensor->batch == 1 &&
+              gst_pp_tensor_size (tensor) >=
+                  (gsize) tensor->width * (gsize) tensor->height),
+      "video of type %d, %d pictures", (gint) tensor->type, tensor->batch);
   MUST ((constraints->width == 0 || constraints->width == tensor->width) &&
           (constraints->height == 0 || constraints->height == tensor->height) &&
           (constraints->channels < 0 ||
               pp_channels_count ((pp_channels) constraints->channels) ==
                   tensor->channels) &&
           (constraints->layout < 0 ||
+              tensor->format != GST_VIDEO_FORMAT_UNKNOWN ||
               constraints->layout == (gint) tensor->layout) &&
           (constraints->type < 0 || constraints->type == (gint) tensor->type),
       "%dx%d with %d channels is not what was set", tensor->width,
@@ -127,11 +138,11 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
   input in = { data, size };
   const GstPpTensorConstraints constraints = take_constraints (&in);
-  GstCaps *tensors = take_caps (&in, GST_PP_TENSOR_CAPS);
+  GstCaps *tensors = take_caps (&in, GST_PP_OUTPUT_CAPS);
   GstCaps *video = take_caps (&in, GST_PP_INPUT_CAPS);
 
   check_transform (tensors, GST_PAD_SRC, &constraints, GST_PP_INPUT_CAPS);
-  check_transform (video, GST_PAD_SINK, &constraints, GST_PP_TENSOR_CAPS);
+  check_transform (video, GST_PAD_SINK, &constraints, GST_PP_OUTPUT_CAPS);
   if (!gst_caps_is_empty (video)) {
     video = gst_caps_fixate (video);
     if (!gst_caps_is_empty (tensors))

@@ -54,8 +54,9 @@ apply_cuda (const pp_plan *plan, const pp_view *frame, void *tensor)
   pp_arena *arena = pp_device_arena (device);
   void *block = pp_arena_alloc (arena, plan->tensor_size, NULL);
   pp_error error = { 0 };
+  const pp_picture picture = { .plan = (pp_plan *) plan, .tensor = block };
   const pp_task task = {
-    .plan = (pp_plan *) plan, .view = *frame, .tensor = block
+    .pictures = &picture, .n_pictures = 1, .view = *frame
   };
   pp_job *job = pp_submit (device, &task, &error);
 

@@ -199,6 +199,7 @@ make_case (check_case *check, const char *name, uint64_t seed, int number)
   check->format_name = name ? name : check->format_name;
   pp_spec_init (&plain);
   spec->type = PP_TYPE_FLOAT32;
+  spec->surface = plain.surface;
   spec->scale = 1;
   memcpy (spec->mean, plain.mean, sizeof plain.mean);
   memcpy (spec->std, plain.std, sizeof plain.std);

@@ -219,6 +219,8 @@ do_launch (pp_stream *device, const pp_launch *launch, pp_error *error)
   (void) error;
   there.index = (int32_t *) launch->index;
   there.weight = (float *) launch->weight;
+  memcpy (there.numbers.x, there.block_x, sizeof there.block_x);
+  memcpy (there.numbers.y, there.block_y, sizeof there.block_y);
   device->good = planes_are_readable (device, &there, &launch->source) &&
       inside (device, launch->tensor, there.tensor_size) && device->good;
   if (device->cpu)
@@ -281,10 +283,7 @@ bind_host (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
 {
   pp_view frame = { { NULL }, { 0 } };
 
-  memcpy (tables, plan->device_index,
-      plan->n_device_index * sizeof *plan->device_index);
-  memcpy (tables + pp_tables_weight_offset (plan), plan->weight,
-      plan->n_weight * sizeof *plan->weight);
+  pp_tables_write (plan, false, tables);
   bindings->base[PP_BASE_PINNED_TABLES] = tables;
   bindings->base[PP_BASE_STAGING] = staging;
   for (int p = 0; p < PP_MAX_PLANES; p++) {
@@ -318,14 +317,16 @@ run_recipe (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
   struct pp_stream device = {
     .plan = plan, .output = tensor, .cpu = cpu, .good = true
   };
-  pp_bindings bindings = { .plan = plan, .stream = { &device, &device } };
+  const pp_pictures pictures = { .n = 1, .plan = { plan } };
+  pp_bindings bindings = { .plan = pictures.plan,
+    .stream = { &device, &device } };
   const size_t tables_size = pp_tables_size (plan);
   uint8_t *tables = must (malloc (tables_size));
   uint8_t *staging = must (
       aligned_alloc (256, pp_image_staged_size (plan, facts->staged) + 256));
-  pp_recipe *recipe = must (malloc (sizeof *recipe));
+  pp_recipe *recipe = must (pp_recipe_new (1));
 
-  pp_recipe_init (recipe, plan, facts);
+  pp_recipe_init (recipe, &pictures, facts);
   allocate (&device, PP_BASE_IMAGE, pp_image_size (plan), &bindings);
   allocate (&device, PP_BASE_TENSOR, plan->tensor_size, &bindings);
   allocate (&device, PP_BASE_INDEX, tables_size, &bindings);

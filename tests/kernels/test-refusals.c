@@ -56,6 +56,72 @@ check_faults (const struct fault *faults, int n, const pp_spec *spec,
     name, text, offsetof (HOLDER, field), 'd', value                           \
   }
 
+/* Of tensors of 8x4. */
+static void
+test_bad_surfaces (void)
+{
+  static const struct {
+    pp_channels channels;
+    pp_type type;
+    pp_surface surface; /* size, pixels, rows, offsets */
+    const char *words;  /* NULL: it is good */
+  } rows[] = {
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 96, 3, 24, { 0, 1, 2 } }, NULL },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 192, 3, 24, { 2, 1, 0 } }, NULL },
+    { PP_CHANNELS_BGR, PP_TYPE_UINT8, { 128, 4, 32, { 1, 2, 0 } }, NULL },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 108, 1, 9, { 72, 0, 36 } }, NULL },
+    { PP_CHANNELS_GRAY, PP_TYPE_UINT8, { 32, 1, 8, { 0 } }, NULL },
+    { PP_CHANNELS_RGB, PP_TYPE_INT8, { 96, 3, 24, { 0, 1, 2 } }, "type=uint8" },
+    { PP_CHANNELS_RGB, PP_TYPE_FLOAT32, { 96, 3, 24, { 0, 1, 2 } },
+        "type=uint8" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 96, 2, 24, { 0, 1, 2 } },
+        "surface.pixel_stride is 2, must be 1, 3 or 4" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 96, -1, 24, { 0, 1, 2 } },
+        "surface.pixel_stride is -1" },
+    { PP_CHANNELS_GRAY, PP_TYPE_UINT8, { 96, 3, 24, { 0, 1, 2 } },
+        "surface.pixel_stride is 3, must be 1" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 96, 3, 23, { 0, 1, 2 } },
+        "surface.row_stride is 23, must be 24" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { SIZE_MAX, 3, SIZE_MAX, { 0, 1, 2 } },
+        "surface.row_stride is" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 95, 3, 24, { 0, 1, 2 } },
+        "surface.size is 95, must be 96 to 192" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 193, 3, 24, { 0, 1, 2 } },
+        "surface.size is 193" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 107, 1, 9, { 0, 36, 72 } },
+        "surface.size is 107, must be 108" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 128, 4, 32, { 1, 2, 3 } },
+        "surface.offset is 1, 2, 3" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 96, 3, 24, { 0, 1, 1 } },
+        "surface.offset is 0, 1, 1" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 108, 1, 9, { 0, 36, 71 } },
+        "surface.offset is 0, 36, 71" },
+    { PP_CHANNELS_RGB, PP_TYPE_UINT8, { 216, 1, 9, { 0, 36, 108 } },
+        "surface.offset is 0, 36, 108" },
+    { PP_CHANNELS_GRAY, PP_TYPE_UINT8, { 32, 1, 8, { 1 } },
+        "surface.offset is 1" },
+  };
+  const pp_format format = rgb_format (8, 4);
+
+  for (int i = 0; i < LENGTH (rows); i++) {
+    pp_spec spec = sized_spec (8, 4);
+    pp_error error = { PP_OK, "" };
+
+    spec.channels = rows[i].channels;
+    spec.type = rows[i].type;
+    spec.surface = rows[i].surface;
+    pp_plan *plan = pp_plan_new (&spec, &format, NULL, &error);
+    if (rows[i].words == NULL)
+      EXPECT (plan && pp_plan_tensor_size (plan) == spec.surface.size,
+          "row %d: %s", i, error.text);
+    else
+      EXPECT (!plan && error.status == PP_BAD_ARGUMENT &&
+              strstr (error.text, rows[i].words),
+          "row %d: %s \"%s\"", i, plan ? "a plan" : "", error.text);
+    pp_plan_unref (&plan);
+  }
+}
+
 static void
 test_bad_specs (void)
 {
@@ -227,6 +293,7 @@ int
 main (void)
 {
   test_bad_specs ();
+  test_bad_surfaces ();
   test_bad_medians ();
   test_bad_formats ();
   test_bad_sources ();

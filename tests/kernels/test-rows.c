@@ -212,7 +212,7 @@ test_decisions (void)
         (size_t) moves[i].width * (size_t) format.component[0].pixel_stride +
         moves[i].pad;
     const size_t strides[PP_MAX_PLANES] = { stride, stride };
-    static pp_recipe recipe;
+    pp_recipe *recipe = must (pp_recipe_new (1));
     int copies = 0;
 
     spec.fit = moves[i].fit;
@@ -220,16 +220,18 @@ test_decisions (void)
     if (plan == NULL)
       continue;
     const pp_facts facts = facts_of (plan, 0, strides);
-    pp_recipe_init (&recipe, plan, &facts);
-    for (int s = 0; s < recipe.n_steps; s++)
-      copies += recipe.step[s].op == PP_OP_COPY && recipe.step[s].shape.up &&
-          !recipe.step[s].tables;
+    const pp_pictures pictures = { .n = 1, .plan = { plan } };
+    pp_recipe_init (recipe, &pictures, &facts);
+    for (int s = 0; s < recipe->n_steps; s++)
+      copies += recipe->step[s].op == PP_OP_COPY && recipe->step[s].shape.up &&
+          !recipe->step[s].tables;
     EXPECT (copies == moves[i].copies &&
-            recipe.n_gathers == moves[i].gathered &&
-            recipe.bytes_up == moves[i].bytes,
+            recipe->n_gathers == moves[i].gathered &&
+            recipe->bytes_up == moves[i].bytes,
         "%s, %dx%d to %d, pad %zu: %d copies, %d gathered, %zu bytes",
         moves[i].name, moves[i].width, moves[i].height, moves[i].out,
-        moves[i].pad, copies, (int) recipe.n_gathers, recipe.bytes_up);
+        moves[i].pad, copies, (int) recipe->n_gathers, recipe->bytes_up);
+    free (recipe);
     pp_plan_unref (&plan);
   }
 }
@@ -327,7 +329,8 @@ test_recipes (void)
   const pp_spec spec = sized_spec (50, 50);
   const size_t strides[PP_MAX_PLANES] = { 640, 640 };
   pp_plan *plan = make_plan (&spec, &format, NULL);
-  static pp_recipe recipe;
+  const pp_pictures pictures = { .n = 1, .plan = { plan } };
+  pp_recipe *recipe = must (pp_recipe_new (1));
   static char text[4000];
 
   for (int i = 0; i < LENGTH (recipes) && plan != NULL; i++) {
@@ -336,11 +339,12 @@ test_recipes (void)
     facts.two_bands = recipes[i].two_bands;
     facts.after = recipes[i].after;
     facts.timed = recipes[i].timed;
-    pp_recipe_init (&recipe, plan, &facts);
-    pp_recipe_describe (&recipe, text, sizeof text);
+    pp_recipe_init (recipe, &pictures, &facts);
+    pp_recipe_describe (recipe, text, sizeof text);
     EXPECT (
         strcmp (text, recipes[i].text) == 0, "%s:\n%s", recipes[i].name, text);
   }
+  free (recipe);
   pp_plan_unref (&plan);
 }
 
@@ -471,6 +475,7 @@ test_facts (void)
     FIELD (in_place),
     FIELD (staged),
     FIELD (two_bands),
+    FIELD (padding),
     FIELD (after),
     FIELD (timed),
     FIELD (stride[0]),

@@ -314,7 +314,8 @@ class Pictures(unittest.TestCase):
                                       [20, 70, 60, 90])
 
     def test_turned_by_the_element(self):
-        with cudapreproc.open(CLIP, width=320, height=320, fit="letterbox",
+        with cudapreproc.open("videotestsrc ! video/x-raw,width=640,height=360",
+                              width=320, height=320, fit="letterbox",
                               video_direction="90r") as stream:
             picture, = next(stream).pictures
         self.assertEqual(picture.src, (0, 0, 640, 360))

@@ -39,6 +39,7 @@ struct bench_job {
   int denoise_size; /* 0: none */
   pp_type type;
   pp_layout layout;
+  pp_direction direction;
 };
 
 #define HD 1920, 1080
@@ -106,6 +107,27 @@ static const struct bench_job jobs[] = {
   { "4K aa stretch 224", "NV12", 3840, 2160, 224, 224, STRETCH, BILINEAR, true,
       NO, F32 },
   { "same size", "NV12", HD, 1920, 1080, STRETCH, BILINEAR, false, NO, F32 },
+  /* beside the upright jobs of these names */
+  { "letterbox 640, 90r", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F32, PP_DIRECTION_90R },
+  { "letterbox 640, 90r", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F32, PP_DIRECTION_90R },
+  { "letterbox 640, 180", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false, NO,
+      F32, PP_DIRECTION_180 },
+  { "letterbox 640 f16, 90r", "NV12", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      NO, F16, PP_DIRECTION_90R },
+  { "letterbox 640 u8, 90r", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      NO, U8, PP_DIRECTION_90R },
+  { "letterbox 640 nhwc, 90r", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      NO, F32_NHWC, PP_DIRECTION_90R },
+  { "stretch 640, 90r", "RGB", HD, 640, 640, STRETCH, BILINEAR, false, NO, F32,
+      PP_DIRECTION_90R },
+  { "stretch 640, 90r", "NV12", HD, 640, 640, STRETCH, BILINEAR, false, NO, F32,
+      PP_DIRECTION_90R },
+  { "lanczos aa letterbox, 90r", "NV12", HD, 640, 640, LETTERBOX, LANCZOS, true,
+      NO, F32, PP_DIRECTION_90R },
+  { "median 3 letterbox, 90r", "RGB", HD, 640, 640, LETTERBOX, BILINEAR, false,
+      MEDIAN (3), F32, PP_DIRECTION_90R },
 };
 
 #define N_JOBS (sizeof jobs / sizeof *jobs)
@@ -161,6 +183,7 @@ make_case (check_case *check, const struct bench_job *job)
   spec->denoise_size = job->denoise_size;
   spec->type = job->type;
   spec->layout = job->layout;
+  spec->direction = job->direction;
   if (job->type == PP_TYPE_UINT8)
     return;
   memcpy (spec->mean, mean, sizeof mean);
@@ -274,12 +297,12 @@ time_device (check_run *const runs, pp_device *device)
   void *tensor = pp_arena_alloc (arena, size, NULL);
   const double end = now () + SECONDS * 1e6;
   for (int t = 0; now () < end; t = (t + 1) % N_TURNS) {
+    const pp_picture picture = { runs[0].plan, tensor, &padding };
     const pp_task task = {
-      .plan = runs[0].plan,
+      .pictures = &picture,
+      .n_pictures = 1,
       .view = runs[t].view,
       .pinned_planes = ~0u,
-      .tensor = tensor,
-      .padding = &padding,
       .input_done = ignore_input,
       .done = keep_times,
       .user = &best,

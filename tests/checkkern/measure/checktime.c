@@ -90,9 +90,10 @@ prepare_launch (struct bench *bench, const check_run *run)
   const size_t size = pp_image_size (plan);
   const int i = bench->n_launches++;
   pp_facts facts = { .plan = plan->id };
-  pp_bindings bindings = { .plan = plan,
+  const pp_pictures pictures = { .n = 1, .plan = { plan } };
+  pp_bindings bindings = { .plan = pictures.plan,
     .stream = { bench->stream, bench->stream } };
-  pp_recipe recipe;
+  pp_recipe *recipe = pp_recipe_new (1);
   pp_error error;
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     bindings.base[PP_BASE_PLANE + p] = (uint8_t *) run->view.plane[p];
@@ -110,9 +111,12 @@ prepare_launch (struct bench *bench, const check_run *run)
   bindings.base[PP_BASE_MEDIANS] = bench->medians[i];
   bindings.base[PP_BASE_TENSOR] = allocate (bench, run->size);
   bindings.base[PP_BASE_OUTPUT] = bench->output;
-  pp_recipe_init (&recipe, plan, &facts);
-  must (pp_recipe_run (&recipe, bench->backend, &bindings, &error), &error);
-  bench->launch[i] = pp_recipe_launch (&recipe, &bindings);
+  if (recipe == NULL)
+    abort ();
+  pp_recipe_init (recipe, &pictures, &facts);
+  must (pp_recipe_run (recipe, bench->backend, &bindings, &error), &error);
+  bench->launch[i] = pp_recipe_launch (recipe, 0, &bindings);
+  free (recipe);
 }
 
 /* Of all runs, which have one plan. */
@@ -129,10 +133,7 @@ make_tables (struct bench *bench, const check_run *run)
       bench->backend->host_alloc (bench->context, run->size, &error);
   if (bench->pinned_tables == NULL || bench->output == NULL)
     must (PP_NO_MEMORY, &error);
-  memcpy (bench->pinned_tables, plan->device_index,
-      plan->n_device_index * sizeof *plan->device_index);
-  memcpy (bench->pinned_tables + pp_tables_weight_offset (plan), plan->weight,
-      plan->n_weight * sizeof *plan->weight);
+  pp_tables_write (plan, false, bench->pinned_tables);
 }
 
 static void
