@@ -83,7 +83,8 @@ GstPpTensorConstraints gst_pp_converter_tensor_constraints (
 /* Reads frames' caps. FALSE after posting that they are none. */
 gboolean gst_pp_converter_read_video (
     GstPpConverter *self, const GstCaps *video, GstVideoInfo *info);
-/* Fixates tensor caps for frames with the caps video; batch is the number of
+/* Fixates tensor caps for frames with the caps video, or NULL where they are of
+ * several streams; batch is the number of
  * pictures where neither properties nor tensors say it. Empty caps after posting
  * why there are none. */
 GstCaps *gst_pp_converter_fixate (

@@ -187,10 +187,8 @@ gst_cuda_preproc_mux_update_src_caps (
     GstAggregator *aggregator, GstCaps *caps, GstCaps **chosen)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
-  /* No size, which frames do not have in common, and no framerate. */
-  g_autoptr (GstCaps) frames = gst_caps_new_empty_simple ("video/x-raw");
 
-  *chosen = gst_pp_converter_fixate (&self->converter, caps, frames,
+  *chosen = gst_pp_converter_fixate (&self->converter, caps, NULL,
       self->slices != 0 ? (gint) self->slices : count_slices (self));
   return gst_caps_is_empty (*chosen) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_OK;
 }

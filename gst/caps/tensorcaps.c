@@ -247,10 +247,12 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
 {
   gint width = 0, height = 0;
 
-  gst_structure_get_int (
-      video, "width", constraints->swapped ? &height : &width);
-  gst_structure_get_int (
-      video, "height", constraints->swapped ? &width : &height);
+  if (video != NULL) {
+    gst_structure_get_int (
+        video, "width", constraints->swapped ? &height : &width);
+    gst_structure_get_int (
+        video, "height", constraints->swapped ? &width : &height);
+  }
   tensor->width = constraints->width > 0 ? constraints->width : width;
   tensor->height = constraints->height > 0 ? constraints->height : height;
   tensor->channels = constraints->channels >= 0
@@ -288,7 +290,8 @@ static gboolean
 choose_rate (GstStructure *chosen, const GstStructure *video,
     const GstPpTensor *tensor, gchar **reason)
 {
-  const GValue *framerate = gst_structure_get_value (video, "framerate");
+  const GValue *framerate =
+      video != NULL ? gst_structure_get_value (video, "framerate") : NULL;
   const GValue *possible = gst_structure_get_value (chosen, "framerate");
   GValue scaled = G_VALUE_INIT;
 
@@ -316,7 +319,8 @@ fix_candidate (const GstCaps *candidates, guint i,
     const GstPpTensorConstraints *constraints, const GstCaps *sink_caps,
     gchar **reason)
 {
-  const GstStructure *video = gst_caps_get_structure (sink_caps, 0);
+  const GstStructure *video =
+      sink_caps != NULL ? gst_caps_get_structure (sink_caps, 0) : NULL;
   const GstStructure *candidate = gst_caps_get_structure (candidates, i);
   const Kind *kind = find_kind (candidate);
   const gchar *shape;
@@ -326,7 +330,7 @@ fix_candidate (const GstCaps *candidates, guint i,
   if (kind == NULL ||
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
-  if (tensor.width == 0 || tensor.height == 0) {
+  if (video == NULL && (tensor.width == 0 || tensor.height == 0)) {
     *reason = g_strdup ("any size, and width and height are not set");
     return NULL;
   }

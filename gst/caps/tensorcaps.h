@@ -77,8 +77,9 @@ GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
 
 /* Chooses the first structure of candidates that agrees with constraints and with
  * the framerate in sink_caps. What it leaves open is filled from constraints, else
- * from the video's size, which is an error where sink_caps have none, else with
- * defaults: nchw, float32, 3 channels, usual_batch pictures.
+ * from the video's size, else with defaults: nchw, float32, 3 channels,
+ * usual_batch pictures. sink_caps is NULL for frames of several streams, which
+ * have neither size nor framerate in common: no size is then an error.
  * Returns fixed caps, or NULL and *reason (free it), which names both sides of the
  * contradiction. */
 GstCaps *gst_pp_tensor_caps_fixate (const GstCaps *candidates,
