@@ -7,6 +7,7 @@
 
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
+#include "buffers/tensor_pool.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "cudapreproc/cudapreproc.h"
@@ -472,9 +473,6 @@ GstPpFrame *
 gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
     GstBuffer *input, pp_plan **plan)
 {
-  GstPpFault fault;
-  gchar *reason = NULL;
-
   const GstPpDifference difference = gst_pp_live_settings_refresh (
       &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (difference == GST_PP_OTHER_PLANS)
@@ -485,6 +483,16 @@ gst_pp_converter_map (GstPpConverter *self, GstPpNegotiated *negotiated,
         self->n_jobs);
     set_stats_interval (self, &negotiated->settings);
   }
+  return gst_pp_converter_map_again (self, negotiated, input, plan);
+}
+
+GstPpFrame *
+gst_pp_converter_map_again (GstPpConverter *self, GstPpNegotiated *negotiated,
+    GstBuffer *input, pp_plan **plan)
+{
+  GstPpFault fault;
+  gchar *reason = NULL;
+
   GstPpFrame *frame = gst_pp_frame_new (
       self->spare_frames, negotiated, input, plan, &fault, &reason);
   gst_pp_negotiated_warn_crop (negotiated, self->element);
@@ -505,6 +513,25 @@ gst_pp_converter_open_batch (GstPpConverter *self,
     return TRUE;
   gst_pp_converter_post_reason (self, GST_PP_FAULT_OUTPUT, reason);
   return FALSE;
+}
+
+void
+gst_pp_converter_post_no_output (
+    GstPpConverter *self, GstBufferPool *pool, GstFlowReturn flow)
+{
+  pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
+
+  if (flow == GST_FLOW_ERROR) {
+    if (pool != NULL)
+      gst_pp_tensor_pool_get_error (pool, &error);
+    gst_pp_converter_post_error (self, &error);
+  } else if (flow == GST_FLOW_FLUSHING && pool != NULL &&
+      !gst_buffer_pool_is_active (pool)) {
+    /* Elements make it flush, but never inactive while frames come. */
+    gst_pp_converter_post (self, GST_PP_FAULT_OUTPUT,
+        "The pool of tensors was deactivated by something downstream");
+  }
+  gst_clear_object (&pool);
 }
 
 /* On a thread of the device. */
@@ -542,31 +569,106 @@ log_job (const GstPpConverter *self, const GstPpFrame *frame,
       "copied to pinned memory first");
 }
 
-gboolean
-gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
-    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
-    pp_plan *plan)
+/* What the picture of a frame by a plan has in its meta. */
+static GstPpPicture
+describe (const GstPpNegotiated *negotiated, const GstPpFrame *frame,
+    const pp_plan *plan, guint index)
 {
   GstBuffer *input = frame->input.buffer;
   GstPpPicture picture = {
     .width = negotiated->tensor.width,
     .height = negotiated->tensor.height,
     .index = (gint) index,
-    .pad = pad,
     .pts = GST_BUFFER_PTS (input),
     .duration = GST_BUFFER_DURATION (input),
     .offset = GST_BUFFER_OFFSET (input),
   };
-  pp_error error;
 
   pp_plan_get_geometry (plan, &picture.geometry);
-  gst_pp_frame_find_pinned (frame, self->device, plan);
-  log_job (self, frame, &picture, batch->size);
-  if (gst_pp_batch_add (batch, &picture, negotiated->settings.attach_frame,
-          frame, self->device, plan, on_done, self, &error)) {
+  return picture;
+}
+
+/* Takes frame. FALSE after posting why. */
+static gboolean
+add_pictures (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpBatch *batch, const GstPpPicture *pictures, pp_plan *const *plans,
+    guint n, GstPpFrame *frame)
+{
+  pp_error error;
+
+  gst_pp_frame_find_pinned (frame, self->device, plans, n);
+  for (guint i = 0; i < n; i++)
+    log_job (self, frame, &pictures[i], batch->size);
+  if (gst_pp_batch_add (batch, pictures, plans, n,
+          negotiated->settings.attach_frame, frame, self->device, on_done, self,
+          &error)) {
     self->n_jobs++;
     return TRUE;
   }
   gst_pp_converter_post_error (self, &error);
   return FALSE;
+}
+
+gboolean
+gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
+    pp_plan *plan)
+{
+  GstPpPicture picture = describe (negotiated, frame, plan, index);
+
+  picture.pad = pad;
+  return add_pictures (self, negotiated, batch, &picture, &plan, 1, frame);
+}
+
+/* The plans of n regions; each a reference. FALSE and *fault, *reason, and none. */
+static gboolean
+get_region_plans (GstPpNegotiated *negotiated, const GstPpInput *input,
+    const GstPpRegion *regions, guint n, pp_plan **plans, GstPpFault *fault,
+    gchar **reason)
+{
+  guint made = 0;
+  gboolean good = TRUE;
+
+  while (good && made < n) {
+    plans[made] = gst_pp_negotiated_get_region_plan (negotiated, input->width,
+        input->height, &regions[made].rect, fault, reason);
+    good = plans[made] != NULL;
+    if (!good)
+      break;
+    *fault = GST_PP_FAULT_INPUT;
+    good = gst_pp_input_check (input, plans[made++], reason);
+  }
+  while (!good && made > 0)
+    pp_plan_unref (&plans[--made]);
+  return good;
+}
+
+gboolean
+gst_pp_converter_add_regions (GstPpConverter *self, GstPpNegotiated *negotiated,
+    GstPpBatch *batch, const GArray *regions, guint first, guint n,
+    GstPpFrame *frame)
+{
+  const GstPpRegion *region = &g_array_index (regions, GstPpRegion, first);
+  pp_plan *plans[PP_MAX_PICTURES] = { NULL };
+  GstPpPicture pictures[PP_MAX_PICTURES] = { 0 };
+  GstPpFault fault;
+  gchar *reason = NULL;
+
+  if (!get_region_plans (
+          negotiated, &frame->input, region, n, plans, &fault, &reason)) {
+    gst_pp_frame_free (frame);
+    gst_pp_converter_post_reason (self, fault, reason);
+    return FALSE;
+  }
+  for (guint i = 0; i < n; i++) {
+    pictures[i] = describe (negotiated, frame, plans[i], i);
+    pictures[i].region = &region[i];
+    pictures[i].nth_region = (gint) (first + i);
+    pictures[i].n_regions = (gint) regions->len;
+  }
+  const gboolean added =
+      add_pictures (self, negotiated, batch, pictures, plans, n, frame);
+  for (guint i = 0; i < n; i++)
+    pp_plan_unref (&plans[i]);
+  return added;
 }

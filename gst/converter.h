@@ -116,17 +116,29 @@ gboolean gst_pp_converter_turns (
  * Changed settings count from here on. NULL after posting why. */
 GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
     GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
+/* The same without changed settings: for what else belongs to a frame that was
+ * mapped before. */
+GstPpFrame *gst_pp_converter_map_again (GstPpConverter *self,
+    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
 /* Opens batch, for as many pictures of plan's size as were negotiated, with output
  * (transfer full). FALSE after posting why they cannot be converted into it. */
 gboolean gst_pp_converter_open_batch (GstPpConverter *self,
     const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
     const pp_plan *plan);
+/* Posts why pool, which is taken and may be NULL, gave no buffer, but flow. */
+void gst_pp_converter_post_no_output (
+    GstPpConverter *self, GstBufferPool *pool, GstFlowReturn flow);
 /* Adds frame's picture to batch as slice index, and queues its job. pad: the name
  * of the pad that frame came from, NULL where there is only one. Takes frame. FALSE
  * after posting why not. */
 gboolean gst_pp_converter_add (GstPpConverter *self,
     const GstPpNegotiated *negotiated, GstPpBatch *batch, guint index,
     const gchar *pad, GstPpFrame *frame, pp_plan *plan);
+/* Adds n of frame's regions, from number first on, to batch, which is empty, and
+ * queues their job. Takes frame. FALSE after posting why not. */
+gboolean gst_pp_converter_add_regions (GstPpConverter *self,
+    GstPpNegotiated *negotiated, GstPpBatch *batch, const GArray *regions,
+    guint first, guint n, GstPpFrame *frame);
 
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);

@@ -28,7 +28,7 @@
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
 #include "buffers/output_queue.h"
-#include "buffers/tensor_pool.h"
+#include "buffers/regions.h"
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
@@ -49,6 +49,7 @@ struct _GstCudaPreproc {
 
   /* The streaming thread's. */
   GstPpBatch batch;         /* which frames are being added to */
+  GArray *regions;          /* GstPpRegion: those of the last frame */
   GstPpOutputQueue outputs; /* complete ones */
   GstPpDepth depth;
   gboolean
@@ -119,29 +120,10 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   return fixed;
 }
 
-static void
-log_negotiated (GstCudaPreproc *self, const GstCaps *video)
+static gboolean
+has_regions (const GstCudaPreproc *self)
 {
-  const GstPpNegotiated *negotiated = &self->negotiated;
-  const GstPpTensor *tensor = &negotiated->tensor;
-  const GstVideoInfo *info = &negotiated->info;
-  pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
-    GST_VIDEO_INFO_HEIGHT (info) };
-
-  gst_pp_settings_crop (&negotiated->settings, &picture);
-  GST_DEBUG_OBJECT (self,
-      "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
-      "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
-      "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
-      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
-          ? "tensors"
-          : gst_video_format_to_string (tensor->format),
-      tensor->width, tensor->height, tensor->channels,
-      gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
-      gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,
-      picture.width, picture.height, picture.x, picture.y,
-      GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info),
-      pp_device_streams (self->converter.device), self->depth.tensors, video);
+  return self->negotiated.settings.regions != GST_PP_REGIONS_NONE;
 }
 
 /* The open batch is not waited for any longer. */
@@ -192,30 +174,14 @@ gst_cuda_preproc_set_caps (
     return FALSE;
   gst_pp_depth_choose (&self->depth, trans,
       self->negotiated.settings.async_depth,
-      (guint) self->negotiated.tensor.batch, converter->device,
-      &self->negotiated.info);
-  log_negotiated (self, incaps);
+      has_regions (self) ? 1 : (guint) self->negotiated.tensor.batch,
+      converter->device, &self->negotiated.info);
+  gst_pp_negotiated_log (
+      &self->negotiated, converter->device, self->depth.tensors, incaps);
   return TRUE;
 }
 
 /* memory: ours for upstream's frames, ours for tensors */
-
-/* what: what is done with the query's first pool, which may have none. */
-static void
-log_allocation (GstCudaPreproc *self, const gchar *what, GstQuery *query)
-{
-  GstBufferPool *pool = NULL;
-  guint size = 0, min = 0;
-
-  if (gst_query_get_n_allocation_pools (query) > 0)
-    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, NULL);
-  GST_DEBUG_OBJECT (self, "%s %s of %s memory: at least %u buffers of %u bytes",
-      what, pool != NULL ? "a pool" : "an allocator",
-      pp_device_backend (self->converter.device) == PP_BACKEND_CUDA ? "pinned"
-                                                                    : "host",
-      min, size);
-  gst_clear_object (&pool);
-}
 
 static gboolean
 gst_cuda_preproc_propose_allocation (
@@ -226,7 +192,8 @@ gst_cuda_preproc_propose_allocation (
   if (!gst_pp_propose_allocation (query, self->converter.allocator,
           (guint) pp_device_streams (self->converter.device)))
     return FALSE;
-  log_allocation (self, "upstream was offered", query);
+  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.device,
+      "upstream was offered", query);
   return TRUE;
 }
 
@@ -263,7 +230,8 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   }
   gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
   take_pool (self, pool);
-  log_allocation (self, "tensors come from", query);
+  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.device,
+      "tensors come from", query);
   return TRUE;
 }
 
@@ -284,26 +252,6 @@ set_flushing (GstCudaPreproc *self, gboolean flushing)
 
 /* a frame's way: chain, submit_input_buffer, convert, generate_output */
 
-/* Why there is no buffer for a tensor. */
-static void
-post_no_output (GstCudaPreproc *self, GstFlowReturn flow)
-{
-  g_autoptr (GstBufferPool) pool =
-      gst_base_transform_get_buffer_pool (&self->parent);
-  pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
-
-  if (flow == GST_FLOW_ERROR) {
-    if (pool != NULL)
-      gst_pp_tensor_pool_get_error (pool, &error);
-    gst_pp_converter_post_error (&self->converter, &error);
-  } else if (flow == GST_FLOW_FLUSHING && pool != NULL &&
-      !gst_buffer_pool_is_active (pool)) {
-    /* We make it flush, but never inactive while frames come. */
-    gst_pp_converter_post (&self->converter, GST_PP_FAULT_OUTPUT,
-        "The pool of tensors was deactivated by something downstream");
-  }
-}
-
 /* Opens a batch in an output buffer with what belongs to frame: timestamps, flags,
  * metas. Taken when the frame comes, since it may be gone when the tensor is done. */
 static GstFlowReturn
@@ -316,7 +264,8 @@ open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
           ->prepare_output_buffer (trans, frame->input.buffer, &output);
 
   if (flow != GST_FLOW_OK) {
-    post_no_output (self, flow);
+    gst_pp_converter_post_no_output (
+        &self->converter, gst_base_transform_get_buffer_pool (trans), flow);
     return flow;
   }
   return gst_pp_converter_open_batch (
@@ -353,8 +302,81 @@ add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   return GST_FLOW_ERROR;
 }
 
-/* Queues a job on the device that turns input (transfer full) into a picture of a
- * tensor. */
+/* A tensor of n regions of frame, which is taken, from number first on. */
+static GstFlowReturn
+add_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan,
+    guint first, guint n)
+{
+  GstPpBatch *batch = &self->batch;
+  const GstFlowReturn flow = open_batch (self, frame, plan);
+
+  if (flow != GST_FLOW_OK) {
+    gst_pp_frame_free (frame);
+    return flow;
+  }
+  if (first > 0)
+    GST_BUFFER_FLAG_UNSET (batch->buffer, GST_BUFFER_FLAG_DISCONT);
+  gst_pp_thread_time_take (&self->outputs.thread_time,
+      gst_pp_memory_get_waited (gst_buffer_peek_memory (batch->buffer, 0)),
+      &frame->spent);
+  frame->urgent = self->depth.tensors == 0;
+  if (gst_pp_converter_add_regions (&self->converter, &self->negotiated, batch,
+          self->regions, first, n, frame)) {
+    close_batch (self, "a frame's regions are in it");
+    return GST_FLOW_OK;
+  }
+  gst_pp_batch_clear (batch);
+  return GST_FLOW_ERROR;
+}
+
+/* The regions of frame, which is taken, as tensors that do not wait for the next
+ * frame. plan: of the whole picture. */
+static GstFlowReturn
+convert_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
+{
+  GstPpNegotiated *negotiated = &self->negotiated;
+  const guint size = (guint) negotiated->tensor.batch;
+  g_autoptr (GstBuffer) input = gst_buffer_ref (frame->input.buffer);
+  pp_geometry geometry;
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  pp_plan_get_geometry (plan, &geometry);
+  gst_pp_regions_find (self->regions, input, negotiated->settings.region_types,
+      &geometry.source);
+  const guint n = self->regions->len;
+  if (n == 0) {
+    gst_pp_frame_free (frame);
+    gst_pp_output_queue_add_gap (&self->outputs, input);
+  }
+  for (guint first = 0; first < n && flow == GST_FLOW_OK; first += size) {
+    if (first > 0)
+      frame = gst_pp_converter_map_again (
+          &self->converter, negotiated, gst_buffer_ref (input), &plan);
+    if (frame == NULL)
+      return GST_FLOW_ERROR;
+    flow = add_regions (self, frame, plan, first, MIN (size, n - first));
+  }
+  return flow;
+}
+
+/* Adds frame, which is taken, to the open batch, which leaves when it is full. */
+static GstFlowReturn
+convert_frame (
+    GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan, gboolean is_discont)
+{
+  const GstFlowReturn flow = add_frame (self, frame, plan);
+
+  if (flow != GST_FLOW_OK)
+    return flow;
+  if (is_discont)
+    GST_BUFFER_FLAG_SET (self->batch.buffer, GST_BUFFER_FLAG_DISCONT);
+  if (gst_pp_batch_is_full (&self->batch))
+    close_batch (self, "it is full");
+  return GST_FLOW_OK;
+}
+
+/* Queues jobs on the device that turn input (transfer full) into pictures of
+ * tensors. */
 static GstFlowReturn
 convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
 {
@@ -366,14 +388,13 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
       gst_pp_converter_map (converter, &self->negotiated, input, &plan);
   if (frame == NULL)
     return GST_FLOW_ERROR;
-  const GstFlowReturn flow = add_frame (self, frame, plan);
+  self->outputs.discont |= is_discont && has_regions (self);
+  const GstFlowReturn flow = has_regions (self)
+      ? convert_regions (self, frame, plan)
+      : convert_frame (self, frame, plan, is_discont);
   if (flow != GST_FLOW_OK)
     return flow;
-  if (is_discont)
-    GST_BUFFER_FLAG_SET (self->batch.buffer, GST_BUFFER_FLAG_DISCONT);
   gst_pp_output_queue_note_frame (&self->outputs, pts);
-  if (gst_pp_batch_is_full (&self->batch))
-    close_batch (self, "it is full");
   gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
       self->negotiated.settings.async_depth, converter->device,
       &self->negotiated.info, gst_pp_output_queue_interval (&self->outputs));
@@ -688,6 +709,7 @@ gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
 
+  g_array_unref (self->regions);
   gst_pp_negotiated_clear (&self->negotiated);
   gst_pp_converter_clear (&self->converter);
   gst_clear_object (&self->pool);
@@ -758,6 +780,7 @@ gst_cuda_preproc_init (GstCudaPreproc *self)
 
   gst_pp_converter_init (&self->converter, element, on_allocation_failed);
   gst_pp_negotiated_init (&self->negotiated, element);
+  self->regions = gst_pp_regions_new ();
   gst_pp_caps_watch_add (
       GST_BASE_TRANSFORM_SINK_PAD (self), element, &self->converter.errors);
   gst_pp_output_queue_init (

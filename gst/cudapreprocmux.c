@@ -741,7 +741,8 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
   /* It has a thread of its own, and a queue behind it holds back enough. */
-  static const gchar *const without[] = { "async-depth", NULL };
+  static const gchar *const without[] = { "async-depth", "regions",
+    "region-types", NULL };
 
   gst_pp_debug_init ();
   gst_pp_meta_register ();

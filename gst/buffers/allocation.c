@@ -4,6 +4,7 @@
 
 #include <gst/video/video.h>
 
+#include "gst/debug.h"
 #include "tensor_pool.h"
 
 /* The most buffers that upstream is asked to have in its pool. */
@@ -128,4 +129,21 @@ gst_pp_decide_allocation (GstQuery *query, pp_device *device,
   gst_query_add_allocation_pool (query, pool, (guint) size, min, 0);
   gst_object_unref (pool);
   return TRUE;
+}
+
+void
+gst_pp_log_allocation (GstElement *element, const pp_device *device,
+    const gchar *what, GstQuery *query)
+{
+  GstBufferPool *pool = NULL;
+  guint size = 0, min = 0;
+
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, &size, &min, NULL);
+  GST_DEBUG_OBJECT (element,
+      "%s %s of %s memory: at least %u buffers of %u bytes", what,
+      pool != NULL ? "a pool" : "an allocator",
+      pp_device_backend (device) == PP_BACKEND_CUDA ? "pinned" : "host", min,
+      size);
+  gst_clear_object (&pool);
 }

@@ -25,6 +25,11 @@ gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device,
     const GstPpTensor *tensor, guint min_buffers, GstPpFault *fault,
     gchar **reason);
 
+/* Writes to the debug log of element what is done with the query's first pool, which
+ * may have none. */
+void gst_pp_log_allocation (GstElement *element, const pp_device *device,
+    const gchar *what, GstQuery *query);
+
 G_END_DECLS
 
 #endif

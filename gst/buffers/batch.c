@@ -36,25 +36,29 @@ gst_pp_batch_open (GstPpBatch *batch, GstBuffer *buffer, guint size,
 }
 
 gboolean
-gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *picture,
-    gboolean attach, GstPpFrame *frame, pp_device *device, pp_plan *plan,
-    GstPpFrameDone done, gpointer owner, pp_error *error)
+gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *pictures,
+    pp_plan *const *plans, guint n, gboolean attach, GstPpFrame *frame,
+    pp_device *device, GstPpFrameDone done, gpointer owner, pp_error *error)
 {
-  const guint slice = (guint) picture->index;
-  const gboolean last = batch->n_pictures + 1 == batch->size;
+  const guint slice = (guint) pictures[0].index;
 
-  gst_pp_meta_set (batch->buffer, batch->n_pictures, last, picture);
+  for (guint i = 0; i < n; i++) {
+    const guint nth = batch->n_pictures + i;
+
+    gst_pp_meta_set (batch->buffer, nth, nth + 1 == batch->size, &pictures[i]);
+  }
   if (attach)
     gst_buffer_add_parent_buffer_meta (batch->buffer, frame->input.buffer);
-  if (!gst_pp_frame_submit (
-          frame, device, plan, get_memory (batch), slice, done, owner, error))
+  if (!gst_pp_frame_submit (frame, device, plans, n, get_memory (batch), slice,
+          done, owner, error))
     return FALSE;
-  if (batch->size > 1 && batch->plan != plan) {
+  if (batch->size > 1 && batch->plan != plans[0]) {
     pp_plan_unref (&batch->plan);
-    batch->plan = pp_plan_ref (plan);
+    batch->plan = pp_plan_ref (plans[0]);
   }
-  batch->n_pictures++;
-  batch->filled |= G_GUINT64_CONSTANT (1) << slice;
+  batch->n_pictures += n;
+  for (guint i = 0; i < n; i++)
+    batch->filled |= G_GUINT64_CONSTANT (1) << (slice + i);
   return TRUE;
 }
 

@@ -31,12 +31,13 @@ typedef struct {
 gboolean gst_pp_batch_open (GstPpBatch *batch, GstBuffer *buffer, guint size,
     gsize slice_size, gchar **reason);
 
-/* Adds a picture: writes its meta, and queues the job that fills the slice
- * picture->index, which has none yet. Indices ascend. attach: the buffer keeps the
- * frame's. Otherwise as gst_pp_frame_submit; on FALSE nothing was added. */
-gboolean gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *picture,
-    gboolean attach, GstPpFrame *frame, pp_device *device, pp_plan *plan,
-    GstPpFrameDone done, gpointer owner, pp_error *error);
+/* Adds n pictures of a frame: writes their metas, and queues the job that fills
+ * their slices, which have none yet: those from pictures[0].index on. Indices
+ * ascend. attach: the buffer keeps the frame's. Otherwise as gst_pp_frame_submit; on
+ * FALSE nothing was added. */
+gboolean gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *pictures,
+    pp_plan *const *plans, guint n, gboolean attach, GstPpFrame *frame,
+    pp_device *device, GstPpFrameDone done, gpointer owner, pp_error *error);
 
 /* For pictures that come one after the other: the buffer's times and flags become
  * those of its frames until now and of next, which comes behind them. */

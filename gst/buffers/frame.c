@@ -63,26 +63,23 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
 
 void
 gst_pp_frame_find_pinned (
-    GstPpFrame *frame, const pp_device *device, const pp_plan *plan)
+    GstPpFrame *frame, const pp_device *device, pp_plan *const *plans, guint n)
 {
-  frame->pinned_planes = gst_pp_input_pinned_planes (
-      &frame->input, plan, pp_device_backend (device));
+  frame->pinned_planes = ~0u;
+  for (guint i = 0; i < n; i++)
+    frame->pinned_planes &= gst_pp_input_pinned_planes (
+        &frame->input, plans[i], pp_device_backend (device));
 }
 
 gboolean
-gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
-    GstMemory *memory, guint slice, GstPpFrameDone done, gpointer owner,
-    pp_error *error)
+gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
+    pp_plan *const *plans, guint n, GstMemory *memory, guint slice,
+    GstPpFrameDone done, gpointer owner, pp_error *error)
 {
-  const pp_picture picture = {
-    .plan = plan,
-    .tensor =
-        gst_pp_memory_get_data (memory) + slice * pp_plan_tensor_size (plan),
-    .padding = gst_pp_memory_get_padding (memory, slice),
-  };
+  pp_picture pictures[PP_MAX_PICTURES];
   const pp_task task = {
-    .pictures = &picture,
-    .n_pictures = 1,
+    .pictures = pictures,
+    .n_pictures = (gint) n,
     .view = frame->input.view,
     .pinned_planes = frame->pinned_planes,
     .urgent = frame->urgent,
@@ -91,6 +88,13 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     .user = frame,
   };
 
+  for (guint i = 0; i < n; i++)
+    pictures[i] = (pp_picture){
+      .plan = plans[i],
+      .tensor = gst_pp_memory_get_data (memory) +
+          (slice + i) * pp_plan_tensor_size (plans[i]),
+      .padding = gst_pp_memory_get_padding (memory, slice + i),
+    };
   frame->done = done;
   frame->owner = owner;
   frame->submitted = gst_util_get_timestamp ();
@@ -99,6 +103,8 @@ gst_pp_frame_submit (GstPpFrame *frame, pp_device *device, pp_plan *plan,
     gst_pp_frame_free (frame);
     return FALSE;
   }
+  for (guint i = 1; i < n; i++)
+    gst_pp_memory_take_job (memory, slice + i, pp_job_ref (job));
   gst_pp_memory_take_job (memory, slice, job);
   return TRUE;
 }

@@ -46,13 +46,14 @@ void gst_pp_frame_free_spare (GstAtomicQueue *spare);
 
 /* Finds out which planes the device can read where they lie; before submit. */
 void gst_pp_frame_find_pinned (
-    GstPpFrame *frame, const pp_device *device, const pp_plan *plan);
-/* Queues the job that fills a slice of memory, which then carries the job. memory
- * must have slices of the plan's tensor size. Takes frame; done is called exactly
- * once if TRUE is returned, else never. */
+    GstPpFrame *frame, const pp_device *device, pp_plan *const *plans, guint n);
+/* Queues the job that fills n slices of memory, which then carry the job, from
+ * number slice on: one for each plan, at most PP_MAX_PICTURES. They have the plans'
+ * tensor size. Takes frame; done is called exactly once if TRUE is returned, else
+ * never. */
 gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
-    pp_plan *plan, GstMemory *memory, guint slice, GstPpFrameDone done,
-    gpointer owner, pp_error *error);
+    pp_plan *const *plans, guint n, GstMemory *memory, guint slice,
+    GstPpFrameDone done, gpointer owner, pp_error *error);
 
 G_END_DECLS
 

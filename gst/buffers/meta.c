@@ -239,6 +239,13 @@ gst_pp_meta_set (
   };
   Search search = { values, nth, last, FALSE };
 
+  if (picture->region != NULL) {
+    values[REGION].integer = picture->nth_region;
+    values[REGIONS].integer = picture->n_regions;
+    values[REGION_ID].integer = picture->region->id;
+    values[REGION_PARENT].integer = picture->region->parent;
+    values[REGION_TYPE].string = picture->region->type;
+  }
   if (!gst_pp_meta_is_registered ())
     return;
   for (guint i = 0; i < G_N_ELEMENTS (geometry->matrix); i++)

@@ -9,6 +9,7 @@
 #include <gst/gst.h>
 
 #include "kernels/preproc.h"
+#include "regions.h"
 
 G_BEGIN_DECLS
 
@@ -20,6 +21,10 @@ typedef struct {
   GstClockTime pts, duration; /* of its frame */
   guint64 offset;
   const gchar *pad; /* that its frame came from; NULL: there is only one */
+  /* of a frame with regions, else NULL: the one that the picture shows; which of
+   * how many it is */
+  const GstPpRegion *region;
+  gint nth_region, n_regions;
 } GstPpPicture;
 
 /* Registers the meta, or finds it registered. The plugin and every element's

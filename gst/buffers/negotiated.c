@@ -22,6 +22,7 @@ gst_pp_negotiated_forget_plans (GstPpNegotiated *negotiated)
 {
   for (guint i = 0; i < GST_PP_MAX_PLANS; i++)
     pp_plan_unref (&negotiated->entry[i].plan);
+  pp_region_plans_free (&negotiated->region_plans);
 }
 
 void
@@ -33,6 +34,17 @@ gst_pp_negotiated_clear (GstPpNegotiated *negotiated)
   g_free (negotiated->warned_crop);
 }
 
+static gboolean
+make_format (const GstPpNegotiated *negotiated, gint width, gint height,
+    pp_format *format, gchar **reason)
+{
+  if (!gst_pp_format_from_video_info (&negotiated->info, format, reason))
+    return FALSE;
+  format->width = width;
+  format->height = height;
+  return TRUE;
+}
+
 static pp_plan *
 make_plan (GstPpNegotiated *negotiated, gint width, gint height,
     const pp_rect *picture, GstPpFault *fault, gchar **reason)
@@ -41,10 +53,8 @@ make_plan (GstPpNegotiated *negotiated, gint width, gint height,
   pp_status status;
 
   *fault = GST_PP_FAULT_VIDEO;
-  if (!gst_pp_format_from_video_info (&negotiated->info, &format, reason))
+  if (!make_format (negotiated, width, height, &format, reason))
     return NULL;
-  format.width = width;
-  format.height = height;
   pp_plan *plan = gst_pp_settings_make_plan (&negotiated->settings,
       &negotiated->tensor, &format, picture, &status, reason);
   if (plan == NULL)
@@ -101,6 +111,94 @@ gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
   return plan;
 }
 
+void
+gst_pp_negotiated_log (const GstPpNegotiated *negotiated,
+    const pp_device *device, guint held, const GstCaps *video)
+{
+  const GstPpTensor *tensor = &negotiated->tensor;
+  const GstVideoInfo *info = &negotiated->info;
+  pp_rect picture = { 0, 0, GST_VIDEO_INFO_WIDTH (info),
+    GST_VIDEO_INFO_HEIGHT (info) };
+
+  gst_pp_settings_crop (&negotiated->settings, &picture);
+  GST_DEBUG_OBJECT (negotiated->element,
+      "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
+      "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
+      "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
+      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
+          ? "tensors"
+          : gst_video_format_to_string (tensor->format),
+      tensor->width, tensor->height, tensor->channels,
+      gst_pp_enum_nick (gst_pp_layouts, (gint) tensor->layout),
+      gst_pp_enum_nick (gst_pp_types, (gint) tensor->type), tensor->batch,
+      picture.width, picture.height, picture.x, picture.y,
+      GST_VIDEO_INFO_FPS_N (info), GST_VIDEO_INFO_FPS_D (info),
+      pp_device_streams (device), held, video);
+}
+
+/* Whether region_plans are for frames of that size. */
+static gboolean
+make_region_plans (GstPpNegotiated *negotiated, gint width, gint height,
+    GstPpFault *fault, gchar **reason)
+{
+  pp_format format;
+  pp_status status;
+
+  if (negotiated->region_plans != NULL && negotiated->region_width == width &&
+      negotiated->region_height == height)
+    return TRUE;
+  pp_region_plans_free (&negotiated->region_plans);
+  *fault = GST_PP_FAULT_VIDEO;
+  if (!make_format (negotiated, width, height, &format, reason))
+    return FALSE;
+  negotiated->region_plans =
+      gst_pp_settings_make_region_plans (&negotiated->settings,
+          &negotiated->tensor, &format, GST_PP_REGION_PLANS, &status, reason);
+  negotiated->region_width = width;
+  negotiated->region_height = height;
+  if (negotiated->region_plans == NULL)
+    *fault = gst_pp_fault_from_status (status);
+  return negotiated->region_plans != NULL;
+}
+
+pp_plan *
+gst_pp_negotiated_get_region_plan (GstPpNegotiated *negotiated, gint width,
+    gint height, const pp_rect *region, GstPpFault *fault, gchar **reason)
+{
+  pp_error error;
+
+  if (!make_region_plans (negotiated, width, height, fault, reason))
+    return NULL;
+  pp_plan *plan =
+      pp_region_plans_get (negotiated->region_plans, region, &error);
+  if (plan == NULL) {
+    *fault = gst_pp_fault_from_status (error.status);
+    *reason = g_strdup (error.text);
+  }
+  return plan;
+}
+
+/* What frames with regions need. */
+static gboolean
+reserve_regions (GstPpNegotiated *negotiated, pp_device *device,
+    const pp_plan *whole, GstPpFault *fault, gchar **reason)
+{
+  const GstVideoInfo *info = &negotiated->info;
+  pp_error error;
+
+  if (negotiated->settings.regions == GST_PP_REGIONS_NONE)
+    return TRUE;
+  if (!make_region_plans (negotiated, GST_VIDEO_INFO_WIDTH (info),
+          GST_VIDEO_INFO_HEIGHT (info), fault, reason))
+    return FALSE;
+  if (pp_device_reserve_pictures (
+          device, whole, negotiated->tensor.batch, &error) == PP_OK)
+    return TRUE;
+  *fault = gst_pp_fault_from_status (error.status);
+  *reason = g_strdup (error.text);
+  return FALSE;
+}
+
 gboolean
 gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
     GstPpFault *fault, gchar **reason)
@@ -122,8 +220,10 @@ gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
     *fault = gst_pp_fault_from_status (error.status);
     *reason = g_strdup (error.text);
   }
+  const gboolean good =
+      reserved && reserve_regions (negotiated, device, whole, fault, reason);
   pp_plan_unref (&whole);
-  return reserved;
+  return good;
 }
 
 void

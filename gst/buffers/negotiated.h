@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 /* Plans that are kept. Where more crops than this alternate, each frame makes its
  * plan again. */
 #define GST_PP_MAX_PLANS 8
+/* Plans for regions that are allocated beforehand: of several frames under way. */
+#define GST_PP_REGION_PLANS 512
 
 /* The streaming thread's. */
 typedef struct {
@@ -35,6 +37,9 @@ typedef struct {
     pp_rect picture;    /* in it, the crop property applied */
   } entry[GST_PP_MAX_PLANS];
   guint next;
+  /* For regions of frames of one size; NULL: none were needed yet. */
+  pp_region_plans *region_plans;
+  gint region_width, region_height; /* of these frames */
   /* of the crop property */
   pp_rect missed;     /* a picture of which it has no pixel; width 0: none */
   gchar *warned_crop; /* the value that a warning was about; owned */
@@ -54,6 +59,12 @@ void gst_pp_negotiated_clear (GstPpNegotiated *negotiated);
 pp_plan *gst_pp_negotiated_find_plan (GstPpNegotiated *negotiated, gint width,
     gint height, const pp_rect *picture, GstPpFault *fault, gchar **reason);
 
+/* The plan for a region of a frame of width x height; one reference. NULL as
+ * above. */
+pp_plan *gst_pp_negotiated_get_region_plan (GstPpNegotiated *negotiated,
+    gint width, gint height, const pp_rect *region, GstPpFault *fault,
+    gchar **reason);
+
 /* Posts one warning for each value of the crop property that has no pixel of a
  * picture since the last call: such pictures are converted whole. Call it after
  * gst_pp_negotiated_find_plan. */
@@ -61,6 +72,10 @@ void gst_pp_negotiated_warn_crop (
     GstPpNegotiated *negotiated, GstElement *element);
 /* Forgets which values warnings were about: a new start tells them again. */
 void gst_pp_negotiated_forget_warnings (GstPpNegotiated *negotiated);
+
+/* Writes what was negotiated to the debug log. held: how many tensors are. */
+void gst_pp_negotiated_log (const GstPpNegotiated *negotiated,
+    const pp_device *device, guint held, const GstCaps *video);
 
 /* Makes room on the device for the largest picture that the caps allow, which is
  * the whole frame, and for the one that the crop property leaves now. FALSE as

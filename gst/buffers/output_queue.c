@@ -20,7 +20,7 @@ gst_pp_output_queue_init (
   memset (queue, 0, sizeof *queue);
   queue->pad = pad;
   queue->segment = segment;
-  g_queue_init (&queue->buffers);
+  g_queue_init (&queue->items);
   queue->flow = GST_FLOW_OK;
   queue->position = GST_CLOCK_TIME_NONE;
   gst_pp_thread_time_init (&queue->thread_time);
@@ -116,10 +116,31 @@ note_position (GstPpOutputQueue *queue, GstBuffer *buffer)
 void
 gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer)
 {
-  g_queue_push_tail (&queue->buffers, buffer);
+  g_queue_push_tail (&queue->items, buffer);
   GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
       "queued the tensor with PTS %" GST_TIME_FORMAT "; tensors held: %u",
-      GST_TIME_ARGS (GST_BUFFER_PTS (buffer)), queue->buffers.length);
+      GST_TIME_ARGS (GST_BUFFER_PTS (buffer)), queue->items.length);
+}
+
+void
+gst_pp_output_queue_add_gap (GstPpOutputQueue *queue, const GstBuffer *frame)
+{
+  if (!GST_BUFFER_PTS_IS_VALID (frame))
+    return;
+  g_queue_push_tail (&queue->items,
+      gst_event_new_gap (GST_BUFFER_PTS (frame), GST_BUFFER_DURATION (frame)));
+  GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
+      "queued a gap at PTS %" GST_TIME_FORMAT,
+      GST_TIME_ARGS (GST_BUFFER_PTS (frame)));
+}
+
+/* Pushes events that are older than all tensors. */
+static void
+push_events (GstPpOutputQueue *queue, guint keep)
+{
+  while (queue->items.length > keep &&
+      GST_IS_EVENT (g_queue_peek_head (&queue->items)))
+    gst_pad_push_event (queue->pad, g_queue_pop_head (&queue->items));
 }
 
 /* A push that lasts as long as the pipeline is paused says nothing about the
@@ -134,7 +155,7 @@ is_playing (const GstPpOutputQueue *queue)
 static GstBuffer *
 begin_push (GstPpOutputQueue *queue)
 {
-  GstBuffer *buffer = g_queue_pop_head (&queue->buffers);
+  GstBuffer *buffer = g_queue_pop_head (&queue->items);
 
   note_position (queue, buffer);
   queue->started = queue->leaving = TRUE;
@@ -151,7 +172,7 @@ end_push (GstPpOutputQueue *queue, GstFlowReturn flow)
   GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
       "pushed the tensor with PTS %" GST_TIME_FORMAT ": %s; tensors held: %u",
       GST_TIME_ARGS (queue->leaving_pts), gst_flow_get_name (flow),
-      queue->buffers.length);
+      queue->items.length);
   queue->leaving = FALSE;
   if (flow >= GST_FLOW_OK)
     queue->refused = FALSE;
@@ -164,10 +185,10 @@ end_push (GstPpOutputQueue *queue, GstFlowReturn flow)
 static void
 discard (GstPpOutputQueue *queue)
 {
-  if (queue->buffers.length > 0)
+  if (queue->items.length > 0)
     GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
-        "held tensors are discarded: %u", queue->buffers.length);
-  g_queue_clear_full (&queue->buffers, (GDestroyNotify) gst_buffer_unref);
+        "held tensors are discarded: %u", queue->items.length);
+  g_queue_clear_full (&queue->items, (GDestroyNotify) gst_mini_object_unref);
 }
 
 /* Downstream was linked or negotiated anew, and refused a tensor that was made
@@ -187,7 +208,7 @@ warn_of_lost (const GstPpOutputQueue *queue, guint lost)
 static GstFlowReturn
 give_up (GstPpOutputQueue *queue, GstFlowReturn flow, gboolean anew)
 {
-  const guint lost = queue->buffers.length + 1;
+  const guint lost = queue->items.length + 1;
 
   discard (queue);
   queue->discont = TRUE;
@@ -204,7 +225,8 @@ gst_pp_output_queue_take (GstPpOutputQueue *queue, guint keep)
 {
   if (queue->leaving)
     end_push (queue, GST_FLOW_OK);
-  if (queue->buffers.length > keep)
+  push_events (queue, keep);
+  if (queue->items.length > keep)
     return begin_push (queue);
   gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_ELEMENT);
   return NULL;
@@ -226,16 +248,18 @@ drain (GstPpOutputQueue *queue, const gchar *cause, gboolean anew)
 {
   GstFlowReturn flow = GST_FLOW_OK;
 
-  if (queue->buffers.length > 0)
+  if (queue->items.length > 0)
     GST_DEBUG_OBJECT (GST_PAD_PARENT (queue->pad),
         "%s: held tensors are pushed before it: %u", cause,
-        queue->buffers.length);
+        queue->items.length);
 
   /* What makes us drain has just come from upstream. */
   gst_pp_thread_time_count (&queue->thread_time, GST_PP_PLACE_SOURCE);
-  while (flow >= GST_FLOW_OK && queue->buffers.length > 0) {
+  push_events (queue, 0);
+  while (flow >= GST_FLOW_OK && queue->items.length > 0) {
     flow = gst_pad_push (queue->pad, begin_push (queue));
     end_push (queue, flow);
+    push_events (queue, 0);
   }
   if (flow < GST_FLOW_OK)
     flow = give_up (queue, flow, anew);

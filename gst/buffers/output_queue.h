@@ -20,7 +20,7 @@ G_BEGIN_DECLS
 typedef struct {
   GstPad *pad;               /* where they leave; transfer none */
   const GstSegment *segment; /* that their timestamps are in; not owned */
-  GQueue buffers;            /* GstBuffer, oldest first */
+  GQueue items;              /* GstBuffer or GstEvent, oldest first */
   gboolean started;          /* one left since the start or the last flush */
   gboolean discont;         /* some were discarded: the next one gets DISCONT */
   gboolean refused;         /* the last push was refused as outdated */
@@ -46,6 +46,10 @@ void gst_pp_output_queue_note_frame (
     GstPpOutputQueue *queue, GstClockTime time);
 /* Takes buffer. */
 void gst_pp_output_queue_add (GstPpOutputQueue *queue, GstBuffer *buffer);
+/* A GAP event with the times of frame, of which there is no tensor: it leaves in its
+ * place among the tensors. Without a PTS there is none. */
+void gst_pp_output_queue_add_gap (
+    GstPpOutputQueue *queue, const GstBuffer *frame);
 /* The oldest (transfer full), if there are more than keep; else NULL. Its caller
  * pushes it at once, and then calls this again or settle. */
 GstBuffer *gst_pp_output_queue_take (GstPpOutputQueue *queue, guint keep);

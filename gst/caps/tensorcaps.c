@@ -170,6 +170,10 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
       kind == NULL || kind->count_pictures == NULL ? 1 : constraints->batch;
   GValue scaled = G_VALUE_INIT;
 
+  if (constraints->no_rate) {
+    gst_structure_set (tensors, "framerate", GST_TYPE_FRACTION, 0, 1, NULL);
+    return;
+  }
   /* Else what downstream takes decides about the number. */
   if (batch > 0 && framerate != NULL &&
       gst_pp_framerate_scale (&scaled, framerate, 1, batch)) {
@@ -192,7 +196,8 @@ set_video_rate (GstStructure *video, const GstStructure *tensors,
                                    : kind->count_pictures (tensors);
   GValue scaled = G_VALUE_INIT;
 
-  if (framerate != NULL && !gst_pp_framerate_is_open (framerate) &&
+  if (framerate != NULL && !constraints->no_rate &&
+      !gst_pp_framerate_is_open (framerate) &&
       gst_pp_framerate_scale (&scaled, framerate, MAX (batch, 1), 1)) {
     gst_pp_framerate_restrict (video, &scaled);
     g_value_unset (&scaled);
@@ -288,14 +293,14 @@ say_rate (const GValue *possible, const GValue *framerate, const GValue *scaled,
  * chosen cannot have it. */
 static gboolean
 choose_rate (GstStructure *chosen, const GstStructure *video,
-    const GstPpTensor *tensor, gchar **reason)
+    const GstPpTensor *tensor, gboolean no_rate, gchar **reason)
 {
   const GValue *framerate =
       video != NULL ? gst_structure_get_value (video, "framerate") : NULL;
   const GValue *possible = gst_structure_get_value (chosen, "framerate");
   GValue scaled = G_VALUE_INIT;
 
-  if (framerate == NULL || !GST_VALUE_HOLDS_FRACTION (framerate) ||
+  if (no_rate || framerate == NULL || !GST_VALUE_HOLDS_FRACTION (framerate) ||
       gst_value_get_fraction_numerator (framerate) < 0 ||
       !gst_pp_framerate_scale (&scaled, framerate, 1, tensor->batch)) {
     gst_structure_fixate_field_nearest_fraction (chosen, "framerate", 0, 1);
@@ -336,7 +341,7 @@ fix_candidate (const GstCaps *candidates, guint i,
   }
   GstStructure *chosen = gst_structure_copy (candidate);
   kind->write (chosen, &tensor, shape, constraints, sink_caps);
-  if (!choose_rate (chosen, video, &tensor, reason)) {
+  if (!choose_rate (chosen, video, &tensor, constraints->no_rate, reason)) {
     gst_structure_free (chosen);
     return NULL;
   }

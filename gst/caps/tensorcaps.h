@@ -54,6 +54,7 @@ typedef struct {
   gboolean swapped; /* an open width is the frame's height, and so on */
   gint batch;       /* 0: left open */
   gint usual_batch; /* where caps leave it open, too; 0 is 1 */
+  gboolean no_rate; /* frames do not say how many tensors there are */
   /* for video: what becomes of pixels and colours */
   gint fit; /* pp_fit */
   gboolean ignore_pixel_aspect_ratio;
@@ -68,7 +69,7 @@ gsize gst_pp_tensor_size (const GstPpTensor *tensor);
 /* For caps of the pad of that direction, the caps that the other pad can have:
  * its template's, cut by filter, which may be NULL. The framerate of tensors is
  * that of frames, divided by the number of pictures; going downstream, it is left
- * open where constraints do not say that number. Properties do not narrow caps
+ * open where constraints do not say that number. With no_rate it is 0/1. Properties do not narrow caps
  * otherwise: caps with one shape would count as fixed, and the base class would not
  * ask downstream. */
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,

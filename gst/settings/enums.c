@@ -24,6 +24,13 @@ const GEnumValue gst_pp_layouts[] = {
 };
 ASSERT_ROWS (gst_pp_layouts, 1, PP_N_LAYOUTS);
 
+const GEnumValue gst_pp_regions[] = {
+  { GST_PP_REGIONS_NONE, "The frame is the picture", "none" },
+  { GST_PP_REGIONS_META, "Each GstVideoRegionOfInterestMeta is one", "meta" },
+  { 0, NULL, NULL },
+};
+ASSERT_ROWS (gst_pp_regions, 0, GST_PP_N_REGIONS);
+
 const GEnumValue gst_pp_types[] = {
   { GST_PP_AUTO, "What downstream's caps say, else float32", "auto" },
   { PP_TYPE_FLOAT32, "32-bit float", "float32" },

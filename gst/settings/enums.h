@@ -12,6 +12,13 @@
 
 G_BEGIN_DECLS
 
+/* What becomes a picture. */
+typedef enum {
+  GST_PP_REGIONS_NONE, /* the frame */
+  GST_PP_REGIONS_META, /* each region that a meta marks */
+  GST_PP_N_REGIONS
+} GstPpRegions;
+
 /* The value "auto", where an enumeration has it: caps or the hardware decide. */
 #define GST_PP_AUTO (-1)
 
@@ -19,6 +26,7 @@ G_BEGIN_DECLS
  * begin with GST_PP_AUTO; the types' nicks are NNStreamer's. */
 extern const GEnumValue gst_pp_backends[];
 extern const GEnumValue gst_pp_layouts[];
+extern const GEnumValue gst_pp_regions[];
 extern const GEnumValue gst_pp_types[];
 extern const GEnumValue gst_pp_channels[];
 /* GstVideoOrientationMethod's own, as far as the element can turn frames. Beyond

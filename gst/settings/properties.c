@@ -81,6 +81,12 @@ static const GstPpProperty properties[] = {
   INT_ROW ("batch-size", batch_size, READY, 0, 0, GST_PP_MAX_BATCH,
     "Pictures in a tensor: consecutive frames, or with cudapreprocmux one of each "
     "pad (0: what downstream's caps say, else 1 or the number of pads)"),
+  ENUM_ROW ("regions", regions, READY, GST_PP_REGIONS_NONE, gst_pp_regions,
+    "Regions", "Which parts of a frame become pictures; a frame without any is a "
+    "GAP event"),
+  STRING_ROW ("region-types", region_types, READY, NULL,
+    "With regions=meta: the types of regions that count, such as face, with commas "
+    "between them (unset: all)"),
   ENUM_ROW ("fit", fit, READY, PP_FIT_STRETCH, gst_pp_fits, "Fit",
     "How the picture is fitted into the tensor"),
   ENUM_ROW ("pad-align", pad_align, READY, PP_ALIGN_CENTER, gst_pp_aligns,

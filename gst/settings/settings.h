@@ -34,6 +34,8 @@ typedef struct {
   gint width, height;          /* 0: open */
   gint layout, type, channels; /* GST_PP_AUTO or the engine's value */
   gint batch_size;             /* 0: open */
+  gint regions;                /* GstPpRegions */
+  gchar *region_types;         /* owned; NULL: all */
   /* the picture in it */
   gint fit, pad_align;
   gboolean ignore_pixel_aspect_ratio;
@@ -139,6 +141,10 @@ gboolean gst_pp_settings_to_spec (const GstPpSettings *settings,
 pp_plan *gst_pp_settings_make_plan (const GstPpSettings *settings,
     const GstPpTensor *tensor, const pp_format *format, const pp_rect *picture,
     pp_status *status, gchar **reason);
+/* The plans for regions of such frames, n_plans at once; NULL as above. */
+pp_region_plans *gst_pp_settings_make_region_plans (
+    const GstPpSettings *settings, const GstPpTensor *tensor,
+    const pp_format *format, gint n_plans, pp_status *status, gchar **reason);
 /* Posts a warning where quant-scale has its default and pixels do not fit into the
  * integer type; whether it did. */
 gboolean gst_pp_settings_warn (GstElement *element,

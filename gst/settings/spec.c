@@ -44,6 +44,7 @@ gst_pp_settings_tensor_constraints (const GstPpSettings *settings)
     .type = settings->type,
     .swapped = pp_direction_swaps_axes (gst_pp_settings_direction (settings)),
     .batch = settings->batch_size,
+    .no_rate = settings->regions != GST_PP_REGIONS_NONE,
     .fit = settings->fit,
     .ignore_pixel_aspect_ratio = settings->ignore_pixel_aspect_ratio,
   };
@@ -173,6 +174,27 @@ gst_pp_settings_make_plan (const GstPpSettings *settings,
     plan = pp_plan_new (&spec, format, picture, &error);
     if (plan != NULL)
       return plan;
+    *reason = g_strdup (error.text);
+  }
+  *status = error.status;
+  if (*status == PP_BAD_ARGUMENT)
+    blame_preset (settings, reason);
+  return NULL;
+}
+
+pp_region_plans *
+gst_pp_settings_make_region_plans (const GstPpSettings *settings,
+    const GstPpTensor *tensor, const pp_format *format, gint n_plans,
+    pp_status *status, gchar **reason)
+{
+  pp_spec spec;
+  pp_error error = { PP_BAD_ARGUMENT, "" };
+
+  if (gst_pp_settings_to_spec (settings, tensor, &spec, reason)) {
+    pp_region_plans *plans =
+        pp_region_plans_new (&spec, format, n_plans, &error);
+    if (plans != NULL)
+      return plans;
     *reason = g_strdup (error.text);
   }
   *status = error.status;

@@ -94,7 +94,8 @@ sum_pair (const kernel_view &args, const tap_set<TAPS> &x,
 {
   const pp_source &source = args.common.numbers.source[1];
   const bool swapped = args.picture.first[2] < args.picture.first[1];
-  const uint8_t *first = swapped ? args.picture.first[2] : args.picture.first[1];
+  const uint8_t *first =
+      swapped ? args.picture.first[2] : args.picture.first[1];
   const unsigned stride = (unsigned) args.picture.stride[1];
   float low = 0.f, high = 0.f;
 
@@ -104,8 +105,8 @@ sum_pair (const kernel_view &args, const tap_set<TAPS> &x,
     float low_sum = 0.f, high_sum = 0.f;
 #pragma unroll
     for (int j = 0; j < TAPS; j++) {
-      const float2 pair = load_pair<BYTES> (
-          args.common.numbers, source, first + (size_t) y.at[j] * stride + offset);
+      const float2 pair = load_pair<BYTES> (args.common.numbers, source,
+          first + (size_t) y.at[j] * stride + offset);
       low_sum = add_product (low_sum, y.weight[j], pair.x);
       high_sum = add_product (high_sum, y.weight[j], pair.y);
     }
@@ -386,8 +387,8 @@ choose_kernel (kernel_launch &launch, common_args &common,
 {
   if (!regular (plan->numbers, view) ||
       (!choose_few_taps (launch, plan->numbers) &&
-          !choose_tile (launch, common.tile, picture.tile, plan,
-              multiprocessors)))
+          !choose_tile (
+              launch, common.tile, picture.tile, plan, multiprocessors)))
     choose_any_taps (launch, plan->numbers);
 }
 
@@ -410,8 +411,7 @@ pp_cuda_probe (void)
 {
   cudaFuncAttributes attributes;
 
-  return cudaFuncGetAttributes (
-      &attributes, (const void *) any_taps<1, 1, 1>);
+  return cudaFuncGetAttributes (&attributes, (const void *) any_taps<1, 1, 1>);
 }
 
 extern "C" cudaError_t
@@ -475,8 +475,7 @@ fill_picture (picture_args &picture, const pp_launch *job)
     picture.first[c] = job->source.plane[source.plane] +
         source.first_row * picture.stride[c] + source.first_byte;
     picture.x[c > 0] = find_table (job, plan->block_x[source.axes], 0);
-    picture.y[c > 0] =
-        find_table (job, plan->block_y[source.axes], job->first);
+    picture.y[c > 0] = find_table (job, plan->block_y[source.axes], job->first);
   }
   picture.content = (uint8_t *) job->tensor + content * (int64_t) size;
   picture.width = n.content_width;
@@ -542,8 +541,8 @@ add_picture (together &group, const pp_launch *job, int multiprocessors)
 }
 
 extern "C" cudaError_t
-pp_cuda_launch_pictures (const pp_launch *jobs, int n, int multiprocessors,
-    cudaStream_t stream)
+pp_cuda_launch_pictures (
+    const pp_launch *jobs, int n, int multiprocessors, cudaStream_t stream)
 {
   /* What a picture should fill if all run at the same time. */
   const int share = max (1, multiprocessors / n);

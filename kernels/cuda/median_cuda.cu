@@ -170,8 +170,8 @@ make_part (const pp_launch *job, const pp_median_group &group)
   return { group, job->source.plane[p] + group.first_row * from_stride,
     job->medians.plane[p] + group.first_row * to_stride, from_stride, to_stride,
     make_picks (job, plan->block_y[group.axes], group.rows, 1),
-    make_picks (
-        job, plan->block_x[group.axes], group.columns, min_column_ratio (job, group)) };
+    make_picks (job, plan->block_x[group.axes], group.columns,
+        min_column_ratio (job, group)) };
 }
 
 static dim3

@@ -35,8 +35,8 @@ __launch_bounds__ (THREADS)
 
   if (y >= args.height || in_content)
     return;
-  const int64_t element = args.channel[blockIdx.y] +
-      y * args.row_stride + x * args.pixel_stride;
+  const int64_t element =
+      args.channel[blockIdx.y] + y * args.row_stride + x * args.pixel_stride;
   const uint32_t pad = t.pad[blockIdx.y];
   if (args.element_size == 4)
     ((uint32_t *) t.tensor)[element] = pad;
@@ -84,6 +84,6 @@ pp_cuda_fill_padding (const pp_launch *launches, int n, cudaStream_t stream)
   const dim3 grid (
       (unsigned) ((pixels + THREADS - 1) / THREADS), first.n_channels, n);
   void *parameters[] = { &args };
-  return cudaLaunchKernel ((const void *) fill_padding, grid, dim3 (THREADS),
-      parameters, 0, stream);
+  return cudaLaunchKernel (
+      (const void *) fill_padding, grid, dim3 (THREADS), parameters, 0, stream);
 }

@@ -45,7 +45,7 @@ struct tap_table {
 
 /* What the pictures of one launch have in common. */
 struct common_args {
-  pp_numbers numbers; /* 0 where the pictures may differ */
+  pp_numbers numbers;               /* 0 where the pictures may differ */
   int64_t channel[PP_MAX_CHANNELS]; /* from content to the channel's, bytes */
   int row_stride, pixel_stride;     /* of the tensor, elements */
   tile_layout tile;
@@ -200,7 +200,8 @@ store_channels (const kernel_view &args, const float *colour, int64_t element)
 #pragma unroll
   for (int c = 0; c < PP_MAX_CHANNELS; c++)
     if (c < n.n_channels)
-      store (n, (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
+      store (n,
+          (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
           __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
   if (sizeof (ELEMENT) == 1 && n.fourth)
     args.picture.content[element + 3] = PP_GAP_BYTE;

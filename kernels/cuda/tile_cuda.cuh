@@ -208,8 +208,8 @@ sum_rows (const kernel_view &args, const tile_place &place,
 {
   const tile_memory &memory = args.picture.tile[G];
   const tap_table &table = args.picture.x[C > 0];
-  const int step =
-      args.common.numbers.source[C].pixel_stride / args.common.numbers.sample_bytes;
+  const int step = args.common.numbers.source[C].pixel_stride /
+      args.common.numbers.sample_bytes;
   const float *sums = shared + memory.sums + row * memory.sums_stride;
   const float *weight = shared + memory.weights + column;
   unsigned lane = span.origin + __ldg (table.first + place.x0 + column) * step;
@@ -334,7 +334,7 @@ group_components (const pp_numbers &n)
 #define KERNELS(n0, n1, n2)                                                    \
   {                                                                            \
     { (const void *) tile<1, n0, n1, n2, 1>,                                   \
-        (const void *) tile<1, n0, n1, n2, MANY> },                            \
+      (const void *) tile<1, n0, n1, n2, MANY> },                              \
     {                                                                          \
       (const void *) tile<2, n0, n1, n2, 1>,                                   \
           (const void *) tile<2, n0, n1, n2, MANY>                             \
@@ -392,9 +392,9 @@ max_words (const tile_layout &layout, const pp_plan *plan,
 /* Places all groups in shared memory. Returns the bytes that are needed, or 0
  * if a tile would be a waste. */
 static size_t
-place_groups (
-    const tile_layout &layout, tile_memory (&memory)[PP_MAX_COMPONENTS],
-    const pp_plan *plan, const tile_groups &groups)
+place_groups (const tile_layout &layout,
+    tile_memory (&memory)[PP_MAX_COMPONENTS], const pp_plan *plan,
+    const tile_groups &groups)
 {
   const pp_numbers &n = plan->numbers;
   size_t floats = 0;

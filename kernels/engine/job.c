@@ -123,7 +123,8 @@ holds_padding (const pp_picture *picture)
 }
 
 /* Plans that are made for one frame leave no padding that another job finds
- * again: where there are several, the launch makes it faster than this thread.
+ * again: where there are several, the launch makes it faster than this thread. It
+ * makes no bytes that are no elements.
  * The record says then that nobody knows what is there, since the launch may
  * fail. */
 void
@@ -132,7 +133,7 @@ pp_job_fill_padding (pp_job *job)
   for (int i = 0; i < job->task.n_pictures; i++)
     job->padding |= job->task.n_pictures > 1 &&
         job->picture[i].plan->cache != NULL &&
-        has_padding (job->picture[i].plan);
+        has_padding (job->picture[i].plan) && !job->picture[0].plan->gaps;
 
   for (int i = 0; i < job->task.n_pictures; i++) {
     const pp_picture *picture = &job->picture[i];

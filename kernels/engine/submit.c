@@ -43,7 +43,9 @@ check_tensor (const pp_task *task, int i, pp_error *error)
         picture[0].plan->gaps ? 0 : i);
   if (n->type != first->type || n->width != first->width ||
       n->height != first->height || n->n_channels != first->n_channels ||
-      n->pixel_stride != first->pixel_stride)
+      n->pixel_stride != first->pixel_stride ||
+      n->row_stride != first->row_stride ||
+      picture[i].plan->tensor_size != size)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "the tensor of picture %d is %dx%d, type %d, must have the size, type "
         "and layout of picture 0, %dx%d, type %d",

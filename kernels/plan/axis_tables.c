@@ -232,8 +232,8 @@ hash (const pp_axis_geometry *g, bool vertical)
   h = (h ^ (uint64_t) g->resized) * 0xbf58476d1ce4e5b9;
   h = (h ^ (uint64_t) (g->first_out + g->start)) * 0x94d049bb133111eb;
   h = (h ^
-          (uint64_t) (g->n_out << 5 | g->sub << 3 | g->mirrored << 2 | g->cosited << 1 |
-              vertical)) *
+          (uint64_t) (g->n_out << 5 | g->sub << 3 | g->mirrored << 2 |
+              g->cosited << 1 | vertical)) *
       0x2545f4914f6cdd1d;
   return (uint32_t) (h >> 32) % BUCKETS;
 }

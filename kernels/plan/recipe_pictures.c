@@ -181,13 +181,16 @@ upload (const struct pictures *pictures)
 
 /* ---- down ----------------------------------------------------------------- */
 
+/* Whether the tensor is made from end to end. */
 static bool
 is_whole (const struct pictures *pictures, int rank)
 {
-  const pp_numbers *n = &pictures->all->plan[pictures->order[rank]]->numbers;
+  const pp_plan *plan = pictures->all->plan[pictures->order[rank]];
+  const pp_numbers *n = &plan->numbers;
 
-  return pictures->maker->recipe->facts.padding ||
-      (n->content_width == n->width && n->content_height == n->height);
+  return !plan->gaps &&
+      (pictures->maker->recipe->facts.padding ||
+          (n->content_width == n->width && n->content_height == n->height));
 }
 
 static size_t

@@ -157,6 +157,7 @@ make_part (struct batch *batch, struct part *part, int case_number)
     spec->quant_zero_point = other->quant_zero_point;
     spec->layout = other->layout;
     spec->channels = other->channels;
+    spec->surface = other->surface;
   }
   make_frame (batch, part);
   part->plans = pp_region_plans_new (spec, &part->check.format,

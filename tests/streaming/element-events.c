@@ -489,7 +489,7 @@ GST_START_TEST (test_outdated_once) {
   gst_pp_output_queue_init (&queue, pad, &segment);
 
   fail_unless_equals_int (drain_two (&queue), GST_FLOW_OK);
-  fail_unless (queue.discont && queue.buffers.length == 0);
+  fail_unless (queue.discont && queue.items.length == 0);
   GstMessage *warning = gst_bus_pop_filtered (bus, GST_MESSAGE_WARNING);
   fail_unless (warning != NULL, "nobody was told");
   gst_message_unref (warning);

@@ -39,6 +39,7 @@ typedef struct {
   guint frames;
   guint first_launches; /* of the first frame; the others have one */
   guint batch;          /* frames of a tensor */
+  guint regions;        /* of a frame, each of which is all of it */
 } Stream;
 
 static const Stream streams[] = {
@@ -55,6 +56,10 @@ static const Stream streams[] = {
       "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=1 "
       "batch-size=3",
       120, 68, 8, 1, 3 },
+  { "regions",
+      "width=32 height=18 type=uint8 streams=2 staging-threads=2 async-depth=1 "
+      "regions=meta batch-size=2",
+      120, 68, 6, 1, 1, 2 },
 };
 
 /* Frames go through it with threads before and behind the element. */
@@ -208,30 +213,37 @@ begin_stream (GstHarness *h, const GstVideoInfo *info)
 
 /* Frames until one is refused; the number of those that were taken. */
 static guint
-push_frames (GstHarness *h, const GstVideoInfo *info, guint frames)
+push_frames (GstHarness *h, const GstVideoInfo *info, const Stream *stream)
 {
   GstFlowReturn flow = GST_FLOW_OK;
   guint n = 0;
 
-  while (n < frames && flow == GST_FLOW_OK) {
+  while (n < stream->frames && flow == GST_FLOW_OK) {
+    GstBuffer *frame = make_frame (h, info, n);
+
+    for (guint i = 0; i < stream->regions; i++)
+      gst_buffer_add_video_region_of_interest_meta (
+          frame, "all", 0, 0, (guint) stream->width, (guint) stream->height);
     fake_hold (n < HELD_FRAMES);
-    flow = gst_harness_push (h, make_frame (h, info, n));
+    flow = gst_harness_push (h, frame);
     n += flow == GST_FLOW_OK;
   }
   fake_hold (FALSE);
   return n;
 }
 
-/* Checks that frames from that one on are in the tensor, each in its slice. */
+/* Checks that frames from that one on are in the tensor, each in its slice; or that
+ * this one is in all of them. */
 static void
-expect_frames (GstBuffer *tensor, guint from, guint n, guint slices)
+expect_frames (
+    GstBuffer *tensor, guint from, guint n, guint slices, gboolean same)
 {
   const gsize size = gst_buffer_get_size (tensor) / slices;
 
   for (guint i = 0; i < n; i++) {
     GstBuffer *part =
         gst_buffer_copy_region (tensor, GST_BUFFER_COPY_MEMORY, i * size, size);
-    fail_unless_equals_int (test_number_of (part), from + i);
+    fail_unless_equals_int (test_number_of (part), same ? from : from + i);
     gst_buffer_unref (part);
   }
 }
@@ -239,8 +251,9 @@ expect_frames (GstBuffer *tensor, guint from, guint n, guint slices)
 /* Checks that the tensors that can be read are those of their frames; which is the
  * first frame that is in none, n if all are. */
 static guint
-pull_tensors (GstHarness *h, guint n, guint batch)
+pull_tensors (GstHarness *h, guint n, const Stream *stream)
 {
+  const guint batch = stream->batch, regions = stream->regions;
   guint lost = n;
 
   fail_unless_equals_int (
@@ -251,7 +264,10 @@ pull_tensors (GstHarness *h, guint n, guint batch)
 
     if (gst_buffer_map (tensor, &map, GST_MAP_READ)) {
       gst_buffer_unmap (tensor, &map);
-      expect_frames (tensor, i, MIN (n - i, batch), batch);
+      if (regions > 0)
+        expect_frames (tensor, i, regions, regions, TRUE);
+      else
+        expect_frames (tensor, i, MIN (n - i, batch), batch, FALSE);
     } else {
       lost = MIN (lost, i);
     }
@@ -295,9 +311,9 @@ run_stream (GstHarness *h, const Stream *stream, const Fault *fault)
 
   test_video_info (&info, "RGB", stream->width, stream->height);
   begin_stream (h, &info);
-  const guint n = push_frames (h, &info, stream->frames);
+  const guint n = push_frames (h, &info, stream);
   gst_harness_push_event (h, gst_event_new_eos ());
-  const guint first = pull_tensors (h, n, stream->batch);
+  const guint first = pull_tensors (h, n, stream);
   const guint errors = take_errors (h->element, fault);
   const gboolean eos = take_eos (h);
 
