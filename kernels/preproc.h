@@ -428,8 +428,8 @@ typedef struct pp_picture {
 
 typedef struct pp_task {
   /* Pictures that come together, such as a frame's regions. Their plans are of
-   * one format, and their tensors, which have one size, type and layout and do
-   * not overlap, are in one block. Those that lie side by side are downloaded
+   * one format, and their tensors, which have one size, type and layout, no bytes
+   * between their elements, and do not overlap, are in one block. Those that lie side by side are downloaded
    * together. Read by pp_submit only. */
   const pp_picture *pictures;
   int n_pictures; /* 1...PP_MAX_PICTURES */

@@ -36,6 +36,11 @@ check_tensor (const pp_task *task, int i, pp_error *error)
   const pp_numbers *first = &picture[0].plan->numbers;
   const size_t size = picture[0].plan->tensor_size;
 
+  if (picture[0].plan->gaps || picture[i].plan->gaps)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "the tensor of picture %d is a surface with bytes between its elements, "
+        "must be the job's only one",
+        picture[0].plan->gaps ? 0 : i);
   if (n->type != first->type || n->width != first->width ||
       n->height != first->height || n->n_channels != first->n_channels ||
       n->pixel_stride != first->pixel_stride ||

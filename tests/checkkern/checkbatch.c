@@ -146,6 +146,8 @@ make_part (struct batch *batch, struct part *part, int case_number)
   check_random random = check_case_init (&part->check, batch->seed, first);
   pp_spec *spec = &part->check.spec;
 
+  /* Slices are tensors: a buffer of video has one picture. */
+  spec->surface = (pp_surface){ .size = 0 };
   if (part != batch->part) { /* the tensor of the batch's first spec */
     const pp_spec *other = &batch->part[0].check.spec;
     spec->width = other->width;

@@ -49,6 +49,7 @@ COMMANDS = {
     ],
     "gst-launch-1.0 -v videotestsrc": [],
     "gst-launch-1.0 -v cudapreprocmux": [],
+    "gst-launch-1.0 videotestsrc": [],
     # The port is one that is free.
     "# on the machine with the model": [
         (r"host=0\.0\.0\.0", "host=127.0.0.1"),
@@ -200,6 +201,14 @@ class Readme(unittest.TestCase):
         command = " ".join(self.find("gst-launch-1.0 -v cudapreprocmux"))
         output = self.check(command.replace("\\", ""))
         self.assertRegex(output, r"dimensions=\(string\)640:640:3:2")
+
+    def test_picture(self):
+        self.need("gst-launch-1.0")
+        (command,) = self.find("gst-launch-1.0 videotestsrc")
+        self.check(command)
+        picture = (self.scratch / "picture.png").read_bytes()
+        # The sizes in a PNG's first chunk.
+        self.assertEqual(picture[16:24].hex(), "0000028000000280")
 
     def test_two_machines(self):
         self.need_film()

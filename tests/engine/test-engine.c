@@ -5,6 +5,37 @@
 #include "enginesuite.h"
 #include "tests/common/resources.h"
 
+/* Two pictures of one surface whose rows have bytes behind them. */
+static void
+test_surfaces_in_one_job (void)
+{
+  pp_spec spec = sized_spec (8, 8);
+  pp_device *device = open_device (1);
+  const pp_format format = rgb_format (16, 16);
+  pp_error error = { 0 };
+  struct frame frame;
+
+  frame_init (&frame, pp_device_arena (device), &spec, format, 0, 1);
+  spec.type = PP_TYPE_UINT8;
+  spec.surface = (pp_surface){
+    .pixel_stride = 3, .row_stride = 28, .size = 8 * 28, .offset = { 0, 1, 2 }
+  };
+  pp_plan *plan = make_plan (&spec, &format, NULL);
+  uint8_t *tensor = pp_arena_alloc (frame.arena, 2 * plan->tensor_size, NULL);
+  const pp_picture pictures[] = { { .plan = plan, .tensor = tensor },
+    { .plan = plan, .tensor = tensor + plan->tensor_size } };
+  pp_task task = frame_task (&frame, 1);
+  task.pictures = pictures;
+  task.n_pictures = 2;
+  EXPECT (pp_submit (device, &task, &error) == NULL &&
+          strstr (error.text, "picture 0 is a surface"),
+      "two surfaces: %s", error.text);
+  pp_arena_free (frame.arena, tensor, 2 * plan->tensor_size);
+  pp_plan_unref (&plan);
+  frame_clear (&frame);
+  pp_device_close (&device);
+}
+
 static void
 test_arguments (void)
 {
@@ -529,6 +560,7 @@ test_timed_jobs (void)
 
 static const struct suite_test tests[] = {
   { "arguments", test_arguments },
+  { "surfaces_in_one_job", test_surfaces_in_one_job },
   { "round_robin", test_round_robin },
   { "times", test_times },
   { "timed_jobs", test_timed_jobs },

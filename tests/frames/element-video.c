@@ -315,7 +315,29 @@ GST_START_TEST (test_nothing_passes_through) {
 }
 GST_END_TEST
 
-/* A picture beside its tensor, as the README shows; a size that changes. */
+/* What the README shows, but for the file. */
+GST_START_TEST (test_readme_example) {
+  g_autofree gchar *readme = NULL;
+  gint pictures = 0;
+
+  fail_unless (
+      g_file_get_contents (SOURCE_ROOT "/README.md", &readme, NULL, NULL));
+  gchar *line = strstr (readme, "\n## To look at the picture\n");
+  line = line != NULL ? strstr (line, "\ngst-launch-1.0 ") : NULL;
+  gchar *end = line != NULL ? strstr (line, " ! pngenc") : NULL;
+  fail_unless (end != NULL, "no example of a picture");
+  *end = '\0';
+
+  GstElement *pipeline = test_launch (
+      __i__, "%s ! fakesink name=sink", line + strlen ("\ngst-launch-1.0 "));
+  test_count_buffers (test_pad (pipeline, "sink", "sink"), &pictures);
+  test_play_to_eos (pipeline);
+  fail_unless_equals_int (pictures, 100);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
+/* A picture beside its tensor. */
 GST_START_TEST (test_beside_tensors) {
   gint tensors = 0, pictures = 0;
   GstElement *pipeline = test_launch (__i__,
@@ -342,6 +364,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_caps);
   test_add (tcase, test_contradictions);
   test_add (tcase, test_nothing_passes_through);
+  test_add (tcase, test_readme_example);
   test_add (tcase, test_beside_tensors);
 }
 
