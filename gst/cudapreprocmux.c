@@ -25,7 +25,6 @@
 #include "buffers/batch.h"
 #include "buffers/host_memory.h"
 #include "buffers/meta.h"
-#include "buffers/tensor_pool.h"
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
@@ -409,17 +408,6 @@ take_round (GstCudaPreprocMux *self, Round *round)
   return TRUE;
 }
 
-/* Why there is no buffer for a batch. */
-static void
-post_no_output (GstCudaPreprocMux *self, GstBufferPool *pool)
-{
-  pp_error error = { PP_NO_MEMORY, "no output buffer pool" };
-
-  if (pool != NULL)
-    gst_pp_tensor_pool_get_error (pool, &error);
-  gst_pp_converter_post_error (&self->converter, &error);
-}
-
 /* Where running time time is in the output segment: never before the batch that
  * went out last. */
 static GstClockTime
@@ -439,17 +427,16 @@ place_batch (GstCudaPreprocMux *self, GstClockTime time)
 static GstFlowReturn
 prepare_output (GstCudaPreprocMux *self, const Round *round, GstBuffer **output)
 {
-  g_autoptr (GstBufferPool) pool =
-      gst_aggregator_get_buffer_pool (&self->parent);
+  GstBufferPool *pool = gst_aggregator_get_buffer_pool (&self->parent);
   const GstFlowReturn flow = pool != NULL
       ? gst_buffer_pool_acquire_buffer (pool, output, NULL)
       : GST_FLOW_ERROR;
 
   if (flow != GST_FLOW_OK) {
-    if (flow == GST_FLOW_ERROR)
-      post_no_output (self, pool);
+    gst_pp_converter_post_no_output (&self->converter, pool, flow);
     return flow;
   }
+  gst_object_unref (pool);
   self->position = place_batch (self, round->earliest);
   GST_BUFFER_PTS (*output) = self->position;
   GST_BUFFER_DURATION (*output) = round->duration;

@@ -369,10 +369,9 @@ launch_pictures (pp_stream *stream, const pp_team *team,
   (void) team;
   if (padding)
     code = pp_cuda_fill_padding (launches, n, stream->stream);
-  for (int i = 0; i < n && code == cudaSuccess; i++) {
-    taps[i] = launches[i];
+  memcpy (taps, launches, (size_t) n * sizeof *taps);
+  for (int i = 0; i < n && code == cudaSuccess; i++)
     code = make_medians (stream, &taps[i]);
-  }
   if (code == cudaSuccess)
     code = pp_cuda_launch_pictures (
         taps, n, context->multiprocessors, stream->stream);
