@@ -315,6 +315,45 @@ GST_START_TEST (test_nothing_passes_through) {
 }
 GST_END_TEST
 
+/* Each region of a frame is a picture of its own, as the crop of it alone is. */
+GST_START_TEST (test_regions) {
+  static const guint regions[][4] = { { 0, 0, 32, 24 }, { 3, 5, 17, 11 },
+    { 30, 2, 2, 20 } };
+  static const gchar *const all = "width=18 height=16 fit=letterbox";
+  g_autofree gchar *properties = g_strdup_printf ("%s regions=meta", all);
+  GstHarness *h = test_harness (__i__, properties);
+  GstHarness *alone = test_harness (__i__, all);
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  take_video (h, "BGRA");
+  take_video (alone, "BGRA");
+  for (guint n = 0; n < 3; n++) {
+    GstBuffer *frame = test_frame (&info, NULL);
+    test_paint_noise (frame, &info, n);
+    GstBuffer *plain = gst_buffer_copy (frame);
+    for (guint r = 0; r < G_N_ELEMENTS (regions); r++)
+      gst_buffer_add_video_region_of_interest_meta (frame, "face",
+          regions[r][0], regions[r][1], regions[r][2], regions[r][3]);
+    test_send_caps (h, &info);
+    fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+    for (guint r = 0; r < G_N_ELEMENTS (regions); r++) {
+      g_autofree gchar *crop = g_strdup_printf ("%u,%u,%u,%u", regions[r][0],
+          regions[r][1], regions[r][2], regions[r][3]);
+      g_object_set (alone->element, "crop", crop, NULL);
+      GstBuffer *expected = test_convert (alone, &info, gst_buffer_ref (plain));
+      GstBuffer *picture = gst_harness_pull (h);
+      test_expect_equal (picture, expected, crop);
+      gst_buffer_unref (picture);
+      gst_buffer_unref (expected);
+    }
+    gst_buffer_unref (plain);
+  }
+  test_harness_end (&alone);
+  test_harness_end (&h);
+}
+GST_END_TEST
+
 /* What the README shows, but for the file. */
 GST_START_TEST (test_readme_example) {
   g_autofree gchar *readme = NULL;
@@ -364,6 +403,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_caps);
   test_add (tcase, test_contradictions);
   test_add (tcase, test_nothing_passes_through);
+  test_add (tcase, test_regions);
   test_add (tcase, test_readme_example);
   test_add (tcase, test_beside_tensors);
 }
