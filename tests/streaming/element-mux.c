@@ -614,25 +614,94 @@ GST_END_TEST
 
 /* states */
 
-GST_START_TEST (test_flush) {
-  GstElement *pipeline = launch (__i__, 2, "", "");
+/* A pad of this thread's, linked to a new one of the mux. */
+static GstPad *
+link_pad (GstElement *mux)
+{
+  GstPad *pad = gst_pad_new (NULL, GST_PAD_SRC);
+  GstPad *peer = request (mux, "sink_%u");
 
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  push (pipeline, 0, 1);
-  push (pipeline, 1, 2);
-  EXPECT (pipeline, 1, 2);
-  push (pipeline, 0, 3); /* waits for the other stream's */
-  for (guint i = 0; i < 2; i++) {
-    g_autofree gchar *name = g_strdup_printf ("in%u", i);
-    GstPad *pad = test_pad (pipeline, name, "src");
-    fail_unless (gst_pad_push_event (pad, gst_event_new_flush_start ()));
+  gst_pad_set_active (pad, TRUE);
+  fail_unless_equals_int (gst_pad_link (pad, peer), GST_PAD_LINK_OK);
+  gst_object_unref (peer);
+  return pad;
+}
+
+static void
+unlink_pad (GstElement *mux, GstPad *pad)
+{
+  GstPad *peer = gst_pad_get_peer (pad);
+
+  gst_pad_set_active (pad, FALSE);
+  gst_pad_unlink (pad, peer);
+  release (mux, peer);
+  gst_object_unref (pad);
+}
+
+static void
+begin_segment (GstPad *pad)
+{
+  GstSegment segment;
+
+  gst_segment_init (&segment, GST_FORMAT_TIME);
+  fail_unless (gst_pad_push_event (pad, gst_event_new_segment (&segment)));
+}
+
+static void
+begin_stream (GstPad *pad)
+{
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  g_autoptr (GstCaps) caps = gst_video_info_to_caps (&info);
+  gst_pad_push_event (pad, gst_event_new_stream_start ("test"));
+  fail_unless (gst_pad_push_event (pad, gst_event_new_caps (caps)));
+  begin_segment (pad);
+}
+
+static void
+push_to_pad (GstPad *pad, guint number)
+{
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  GstBuffer *frame = test_numbered_frame (&info, number);
+  GST_BUFFER_PTS (frame) = number * FRAME;
+  fail_unless_equals_int (gst_pad_push (pad, frame), GST_FLOW_OK);
+}
+
+static void
+flush (GstPad *pad)
+{
+  fail_unless (gst_pad_push_event (pad, gst_event_new_flush_start ()));
+  fail_unless (gst_pad_push_event (pad, gst_event_new_flush_stop (TRUE)));
+  begin_segment (pad);
+}
+
+/* The frames that waited are gone: of all streams, or of one. */
+GST_START_TEST (test_flush) {
+  for (guint flushed = 1; flushed <= 2; flushed++) {
+    GstElement *pipeline = test_launch (__i__, MUX OUT);
+    GstElement *mux = test_element (pipeline, "mux");
+    GstPad *pads[] = { link_pad (mux), link_pad (mux) };
+
+    gst_element_set_state (pipeline, GST_STATE_PLAYING);
+    for (guint i = 0; i < 2; i++)
+      begin_stream (pads[i]);
+    push_to_pad (pads[0], 1);
+    push_to_pad (pads[1], 2);
+    EXPECT (pipeline, 1, 2);
+    push_to_pad (pads[0], 3); /* waits for the other stream's */
+    for (guint i = 0; i < flushed; i++)
+      flush (pads[i]);
+    push_to_pad (pads[0], 5);
+    push_to_pad (pads[1], 6);
+    EXPECT (pipeline, 5, 6);
+    gst_element_set_state (pipeline, GST_STATE_READY);
+    for (guint i = 0; i < 2; i++)
+      unlink_pad (mux, pads[i]);
+    test_stop (&pipeline);
   }
-  for (guint i = 0; i < 2; i++) {
-    g_autofree gchar *name = g_strdup_printf ("in%u", i);
-    GstPad *pad = test_pad (pipeline, name, "src");
-    fail_unless (gst_pad_push_event (pad, gst_event_new_flush_stop (TRUE)));
-  }
-  test_stop (&pipeline);
 }
 GST_END_TEST
 
