@@ -15,7 +15,7 @@
 #include "tests/common/formats.h"
 #include "rowimage.h"
 
-#define CASES 3000
+#define CASES 1000
 #define REGIONS 12
 /* Regions of a frame, and how often that many plans are made. */
 #define BATCH 16
