@@ -278,17 +278,17 @@ may_go_unnoticed (fake_call call)
 }
 
 static void
-fail_each (const pp_backend *backend, fake_call call)
+fail_each (const pp_backend *backend, fake_call call, int step)
 {
   struct tally tally = { 0 };
 
   for (int way = 0; way < 4; way++) {
     struct scenario s = { .backend = backend,
       .call = call,
-      .nth = 1,
+      .nth = 1 + way % step,
       .sticky = way % 2 != 0,
       .reserved = way / 2 != 0 };
-    for (; run (&s, &tally); s.nth++)
+    for (; run (&s, &tally); s.nth += step)
       check_next_device (backend);
   }
   EXPECT (tally.unnoticed == 0 || may_go_unnoticed (call),
@@ -321,9 +321,11 @@ make_first_thread (void)
     pthread_join (thread, NULL);
 }
 
+/* Argument: of how many one is failed, 1 if there is none. */
 int
-main (void)
+main (int argc, char **argv)
 {
+  const int step = argc > 1 ? atoi (argv[1]) : 1;
   static const fake_call cpu_calls[] = { FAKE_THREAD, FAKE_MALLOC,
     FAKE_ALIGNED };
   pp_error error = { 0 };
@@ -335,9 +337,9 @@ main (void)
   printf ("      call           runs  device    room refused  failed  "
           "unnoticed  lost\n");
   for (int call = 0; call <= FAKE_MALLOC; call++)
-    fail_each (&fake_backend, (fake_call) call);
+    fail_each (&fake_backend, (fake_call) call, step);
   for (int c = 0; c < LENGTH (cpu_calls); c++)
-    fail_each (&pp_backend_cpu, cpu_calls[c]);
+    fail_each (&pp_backend_cpu, cpu_calls[c], step);
   fake_reset ();
   free_frames ();
   pp_arena_unref (&arena);
