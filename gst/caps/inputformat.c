@@ -157,7 +157,7 @@ mend_fractions (GstVideoInfo *info)
 gboolean
 gst_pp_video_info_from_caps (GstVideoInfo *info, const GstCaps *caps)
 {
-  if (!gst_video_info_from_caps (info, caps))
+  if (!gst_caps_is_fixed (caps) || !gst_video_info_from_caps (info, caps))
     return FALSE;
   gst_pp_video_info_override_colorimetry (info, caps, NULL);
   mend_fractions (info);
