@@ -286,13 +286,17 @@ gst_pp_converter_stop (GstPpConverter *self)
 
 /* caps */
 
-/* Takes reason, which ends the sentence. */
+/* Takes reason. Where there are several pads, names the one that it is about. */
 static void
-post_caps_reason (GstPpConverter *self, const gchar *beginning, gchar *reason)
+post_of_pad (GstPpConverter *self, const GstPpNegotiated *negotiated,
+    GstPpFault fault, gchar *reason)
 {
-  gst_pp_converter_post_reason (self, GST_PP_FAULT_NEGOTIATION,
-      g_strdup_printf ("%s %s", beginning, reason));
-  g_free (reason);
+  if (negotiated->pad != NULL) {
+    gchar *about = g_strdup_printf ("%s: %s", negotiated->pad, reason);
+    g_free (reason);
+    reason = about;
+  }
+  gst_pp_converter_post_reason (self, fault, reason);
 }
 
 GstPpTensorConstraints
@@ -319,7 +323,13 @@ gst_pp_converter_fixate (
         tensors, fixed);
     return fixed;
   }
-  post_caps_reason (self, "Downstream wants", reason);
+  /* Nothing contradicts a size that nobody sets. */
+  const gboolean open =
+      video == NULL && (constraints.width == 0 || constraints.height == 0);
+  gst_pp_converter_post_reason (self,
+      open ? GST_PP_FAULT_SETTINGS : GST_PP_FAULT_NEGOTIATION,
+      g_strdup_printf ("Downstream wants %s", reason));
+  g_free (reason);
   return gst_caps_new_empty ();
 }
 
@@ -363,13 +373,15 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   negotiated->swapped = constraints.swapped;
   if (!gst_pp_tensor_from_caps (
           tensor, &constraints, &negotiated->tensor, &reason)) {
-    post_caps_reason (self, "The tensors' caps have", reason);
+    post_of_pad (self, negotiated, GST_PP_FAULT_NEGOTIATION,
+        g_strdup_printf ("The tensors' caps have %s", reason));
+    g_free (reason);
     return FALSE;
   }
   if (!gst_pp_live_settings_negotiate (&self->settings, &negotiated->info,
           &negotiated->tensor, &negotiated->settings,
           &negotiated->settings_serial, &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+    post_of_pad (self, negotiated, GST_PP_FAULT_SETTINGS, reason);
     return FALSE;
   }
   set_stats_interval (self, &negotiated->settings);
@@ -386,7 +398,7 @@ gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
   if (!read_caps (self, negotiated, video, tensor))
     return FALSE;
   if (!gst_pp_negotiated_reserve (negotiated, self->device, &fault, &reason)) {
-    gst_pp_converter_post_reason (self, fault, reason);
+    post_of_pad (self, negotiated, fault, reason);
     return FALSE;
   }
   if (pp_device_streams_in_use (self->device) <
@@ -497,7 +509,7 @@ gst_pp_converter_map_again (GstPpConverter *self, GstPpNegotiated *negotiated,
       self->spare_frames, negotiated, input, plan, &fault, &reason);
   gst_pp_negotiated_warn_crop (negotiated, self->element);
   if (frame == NULL)
-    gst_pp_converter_post_reason (self, fault, reason);
+    post_of_pad (self, negotiated, fault, reason);
   return frame;
 }
 
@@ -582,6 +594,7 @@ describe (const GstPpNegotiated *negotiated, const GstPpFrame *frame,
     .pts = GST_BUFFER_PTS (input),
     .duration = GST_BUFFER_DURATION (input),
     .offset = GST_BUFFER_OFFSET (input),
+    .pad = negotiated->pad,
   };
 
   pp_plan_get_geometry (plan, &picture.geometry);
@@ -611,12 +624,10 @@ add_pictures (GstPpConverter *self, const GstPpNegotiated *negotiated,
 
 gboolean
 gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
-    GstPpBatch *batch, guint index, const gchar *pad, GstPpFrame *frame,
-    pp_plan *plan)
+    GstPpBatch *batch, guint index, GstPpFrame *frame, pp_plan *plan)
 {
-  GstPpPicture picture = describe (negotiated, frame, plan, index);
+  const GstPpPicture picture = describe (negotiated, frame, plan, index);
 
-  picture.pad = pad;
   return add_pictures (self, negotiated, batch, &picture, &plan, 1, frame);
 }
 

@@ -128,12 +128,11 @@ gboolean gst_pp_converter_open_batch (GstPpConverter *self,
 /* Posts why pool, which is taken and may be NULL, gave no buffer, but flow. */
 void gst_pp_converter_post_no_output (
     GstPpConverter *self, GstBufferPool *pool, GstFlowReturn flow);
-/* Adds frame's picture to batch as slice index, and queues its job. pad: the name
- * of the pad that frame came from, NULL where there is only one. Takes frame. FALSE
- * after posting why not. */
+/* Adds frame's picture to batch as slice index, and queues its job. Takes frame.
+ * FALSE after posting why not. */
 gboolean gst_pp_converter_add (GstPpConverter *self,
     const GstPpNegotiated *negotiated, GstPpBatch *batch, guint index,
-    const gchar *pad, GstPpFrame *frame, pp_plan *plan);
+    GstPpFrame *frame, pp_plan *plan);
 /* Adds n of frame's regions, from number first on, to batch, which is empty, and
  * queues their job. Takes frame. FALSE after posting why not. */
 gboolean gst_pp_converter_add_regions (GstPpConverter *self,

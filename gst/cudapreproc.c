@@ -295,7 +295,7 @@ add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   frame->urgent =
       self->depth.tensors == 0 && batch->n_pictures + 1 == batch->size;
   if (gst_pp_converter_add (&self->converter, &self->negotiated, batch,
-          batch->n_pictures, NULL, frame, plan))
+          batch->n_pictures, frame, plan))
     return GST_FLOW_OK;
   if (batch->n_pictures == 0)
     gst_pp_batch_clear (batch);

@@ -469,8 +469,7 @@ convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
     gst_pp_frame_free (frame);
     return flow;
   }
-  return gst_pp_converter_add (
-             converter, &pad->what, batch, i, GST_PAD_NAME (pad), frame, plan)
+  return gst_pp_converter_add (converter, &pad->what, batch, i, frame, plan)
       ? GST_FLOW_OK
       : GST_FLOW_ERROR;
 }

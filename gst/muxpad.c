@@ -59,6 +59,7 @@ gst_pp_mux_pad_new (GstElement *element, GstPadTemplate *templ, guint index)
 
   pad->index = index;
   gst_pp_negotiated_init (&pad->what, element);
+  pad->what.pad = GST_PAD_NAME (pad);
   return pad;
 }
 

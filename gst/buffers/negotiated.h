@@ -24,6 +24,7 @@ G_BEGIN_DECLS
 /* The streaming thread's. */
 typedef struct {
   GstElement *element; /* not a reference; may be NULL */
+  const gchar *pad; /* the pad's name, outlives this; NULL: there is only one */
   /* What plans are made of. Whoever changes these calls forget_plans. */
   GstPpSettings settings;
   guint settings_serial; /* which change of the live settings that is */

@@ -336,7 +336,9 @@ fix_candidate (const GstCaps *candidates, guint i,
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
   if (video == NULL && (tensor.width == 0 || tensor.height == 0)) {
-    *reason = g_strdup ("any size, and width and height are not set");
+    *reason = g_strdup_printf (
+        "any size, but that of batches must be known: width=%d, height=%d",
+        tensor.width, tensor.height);
     return NULL;
   }
   GstStructure *chosen = gst_structure_copy (candidate);

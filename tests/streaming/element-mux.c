@@ -533,6 +533,20 @@ GST_START_TEST (test_no_time) {
 }
 GST_END_TEST
 
+/* The error for a frame names the pad that it came on. */
+GST_START_TEST (test_short_frame) {
+  GstElement *pipeline = launch (__i__, 2, "", "");
+  GstBuffer *frame = gst_buffer_new_allocate (NULL, 100, NULL);
+
+  GST_BUFFER_PTS (frame) = 0;
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  push (pipeline, 0, 0);
+  gst_app_src_push_buffer (source (pipeline, 1), frame);
+  expect_error (pipeline, "sink_1|100 bytes");
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 /* A gap is a slice without a picture. */
 GST_START_TEST (test_gap) {
   GstElement *pipeline = launch (__i__, 2, "", "");
@@ -763,6 +777,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_64_pads);
   test_add (tcase, test_segments);
   test_add (tcase, test_no_time);
+  test_add (tcase, test_short_frame);
   test_add (tcase, test_gap);
   test_add (tcase, test_deadline);
   test_add (tcase, test_queries);
