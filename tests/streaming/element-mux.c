@@ -522,6 +522,44 @@ GST_START_TEST (test_segments) {
 }
 GST_END_TEST
 
+/* Batches do not go back in time, although frames may; and one frame's DISCONT is
+ * the batch's. */
+GST_START_TEST (test_times_and_flags) {
+  static const struct {
+    guint time; /* frames */
+    GstBufferFlags flags;
+    guint expected; /* frames */
+  } rounds[] = {
+    { 5, 0, 5 },
+    { 2, 0, 5 },
+    { 7, GST_BUFFER_FLAG_DISCONT, 7 },
+    { 8, 0, 8 },
+  };
+  GstElement *pipeline = launch (__i__, 2, "", "");
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  for (guint r = 0; r < G_N_ELEMENTS (rounds); r++) {
+    GstBuffer *frame = test_numbered_frame (&info, r);
+    GST_BUFFER_PTS (frame) = rounds[r].time * FRAME;
+    GST_BUFFER_FLAG_SET (frame, rounds[r].flags);
+    push_at (pipeline, 0, r, rounds[r].time * FRAME);
+    gst_app_src_push_buffer (source (pipeline, 1), frame);
+    const gint numbers[] = { (gint) r, (gint) r };
+    GstBuffer *batch = pull_numbers (pipeline, 2, numbers);
+    fail_unless_equals_uint64 (
+        GST_BUFFER_PTS (batch), rounds[r].expected * FRAME);
+    /* A stream begins with one. */
+    fail_unless_equals_int (
+        GST_BUFFER_FLAG_IS_SET (batch, GST_BUFFER_FLAG_DISCONT),
+        r == 0 || rounds[r].flags != 0);
+    gst_buffer_unref (batch);
+  }
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 GST_START_TEST (test_no_time) {
   GstElement *pipeline = launch (__i__, 2, "", "");
 
@@ -776,6 +814,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_caps_change_on_one_pad);
   test_add (tcase, test_64_pads);
   test_add (tcase, test_segments);
+  test_add (tcase, test_times_and_flags);
   test_add (tcase, test_no_time);
   test_add (tcase, test_short_frame);
   test_add (tcase, test_gap);
