@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What any element of the plugin has, whatever its base class: properties, the
- * device, errors and statistics; and the way of one frame from its buffer into a
- * tensor's. What was negotiated is each pad's own.
+ * device, errors, statistics and caps. What was negotiated is each pad's own.
+ * convert.h has a frame's way.
  */
 #ifndef GST_PP_CONVERTER_H
 #define GST_PP_CONVERTER_H
@@ -10,7 +10,6 @@
 #include <gst/gst.h>
 #include <sys/types.h>
 
-#include "buffers/batch.h"
 #include "buffers/frame.h"
 #include "buffers/host_memory.h"
 #include "buffers/negotiated.h"
@@ -91,6 +90,14 @@ GstCaps *gst_pp_converter_fixate (
     GstPpConverter *self, GstCaps *tensors, GstCaps *video, gint batch);
 /* In the following functions negotiated belongs to the pad that frames come on. */
 
+/* As gst_pp_converter_post_reason. Where there are several pads, the text begins with
+ * the name of this one. */
+void gst_pp_converter_post_of_pad (GstPpConverter *self,
+    const GstPpNegotiated *negotiated, GstPpFault fault, gchar *reason);
+/* How often statistics are posted, by settings. */
+void gst_pp_converter_set_stats_interval (
+    GstPpConverter *self, const GstPpSettings *settings);
+
 /* Negotiates: all that frames will need is there afterwards. FALSE after posting
  * why not. */
 gboolean gst_pp_converter_set_caps (GstPpConverter *self,
@@ -111,33 +118,6 @@ void gst_pp_converter_forget_tags (
  * TRUE once for each such turn. */
 gboolean gst_pp_converter_turns (
     GstPpConverter *self, GstPpNegotiated *negotiated);
-
-/* Maps input (transfer full) and finds its plan, whose reference is negotiated's.
- * Changed settings count from here on. NULL after posting why. */
-GstPpFrame *gst_pp_converter_map (GstPpConverter *self,
-    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
-/* The same without changed settings: for what else belongs to a frame that was
- * mapped before. */
-GstPpFrame *gst_pp_converter_map_again (GstPpConverter *self,
-    GstPpNegotiated *negotiated, GstBuffer *input, pp_plan **plan);
-/* Opens batch, for as many pictures of plan's size as were negotiated, with output
- * (transfer full). FALSE after posting why they cannot be converted into it. */
-gboolean gst_pp_converter_open_batch (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, GstPpBatch *batch, GstBuffer *output,
-    const pp_plan *plan);
-/* Posts why pool, which is taken and may be NULL, gave no buffer, but flow. */
-void gst_pp_converter_post_no_output (
-    GstPpConverter *self, GstBufferPool *pool, GstFlowReturn flow);
-/* Adds frame's picture to batch as slice index, and queues its job. Takes frame.
- * FALSE after posting why not. */
-gboolean gst_pp_converter_add (GstPpConverter *self,
-    const GstPpNegotiated *negotiated, GstPpBatch *batch, guint index,
-    GstPpFrame *frame, pp_plan *plan);
-/* Adds n of frame's regions, from number first on, to batch, which is empty, and
- * queues their job. Takes frame. FALSE after posting why not. */
-gboolean gst_pp_converter_add_regions (GstPpConverter *self,
-    GstPpNegotiated *negotiated, GstPpBatch *batch, const GArray *regions,
-    guint first, guint n, GstPpFrame *frame);
 
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);

@@ -32,7 +32,7 @@
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
-#include "converter.h"
+#include "convert.h"
 #include "debug.h"
 
 struct _GstCudaPreproc {

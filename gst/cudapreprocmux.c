@@ -28,7 +28,7 @@
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
-#include "converter.h"
+#include "convert.h"
 #include "debug.h"
 #include "muxpad.h"
 
