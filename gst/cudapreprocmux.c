@@ -398,6 +398,10 @@ take_round (GstCudaPreprocMux *self, Round *round)
     if (!check_frame (self, pad, frame))
       return FALSE;
     const GstClockTime time = gst_pp_mux_pad_running_time (pad, frame);
+    if (!GST_CLOCK_TIME_IS_VALID (time)) { /* flushed since it was clipped */
+      gst_clear_buffer (&round->frame[i]);
+      continue;
+    }
     if (!GST_CLOCK_TIME_IS_VALID (round->earliest) || time < round->earliest) {
       round->earliest = time;
       round->duration = GST_BUFFER_DURATION (frame);
@@ -413,11 +417,12 @@ take_round (GstCudaPreprocMux *self, Round *round)
 static GstClockTime
 place_batch (GstCudaPreprocMux *self, GstClockTime time)
 {
-  const GstSegment *segment =
-      &GST_AGGREGATOR_PAD (self->parent.srcpad)->segment;
-  const guint64 position =
-      gst_segment_position_from_running_time (segment, GST_FORMAT_TIME, time);
+  GstAggregatorPad *srcpad = GST_AGGREGATOR_PAD (self->parent.srcpad);
 
+  GST_OBJECT_LOCK (srcpad);
+  const guint64 position = gst_segment_position_from_running_time (
+      &srcpad->segment, GST_FORMAT_TIME, time);
+  GST_OBJECT_UNLOCK (srcpad);
   return GST_CLOCK_TIME_IS_VALID (self->position)
       ? MAX (position, self->position)
       : position;
@@ -547,6 +552,41 @@ gst_cuda_preproc_mux_get_next_time (GstAggregator *aggregator)
 
 /* events and queries */
 
+/* On the thread that sends the event. */
+static GstFlowReturn
+gst_cuda_preproc_mux_sink_event_pre_queue (GstAggregator *aggregator,
+    GstAggregatorPad *aggregator_pad, GstEvent *event)
+{
+  GstCudaPreprocMuxPad *pad = GST_CUDA_PREPROC_MUX_PAD (aggregator_pad);
+  GstAggregatorClass *base = GST_AGGREGATOR_CLASS (parent_class);
+
+  if (GST_EVENT_TYPE (event) != GST_EVENT_FLUSH_STOP)
+    return base->sink_event_pre_queue (aggregator, aggregator_pad, event);
+  gst_pp_mux_pad_set_flushing (pad, TRUE);
+  const GstFlowReturn flow =
+      base->sink_event_pre_queue (aggregator, aggregator_pad, event);
+  gst_pp_mux_pad_set_flushing (pad, FALSE);
+  return flow;
+}
+
+/* GStreamer 1.22 asserts that the pad has a segment. */
+static gboolean
+handle_gap (
+    GstAggregator *aggregator, GstCudaPreprocMuxPad *pad, GstEvent *event)
+{
+  gboolean handled = FALSE;
+
+  if (gst_pp_mux_pad_lock_segment (pad)) {
+    handled = GST_AGGREGATOR_CLASS (parent_class)
+                  ->sink_event (aggregator, &pad->parent, event);
+  } else {
+    GST_DEBUG_OBJECT (pad, "a GAP event without a segment was dropped");
+    gst_event_unref (event);
+  }
+  gst_pp_mux_pad_unlock_segment (pad);
+  return handled;
+}
+
 /* Serialized ones come on the source pad's thread. */
 static gboolean
 gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
@@ -562,13 +602,8 @@ gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
     gst_event_unref (event);
     return handled;
   }
-  /* GStreamer 1.22 asserts that there is one. */
-  if (GST_EVENT_TYPE (event) == GST_EVENT_GAP &&
-      pad->parent.segment.format != GST_FORMAT_TIME) {
-    GST_WARNING_OBJECT (pad, "a GAP event before any segment is dropped");
-    gst_event_unref (event);
-    return FALSE;
-  }
+  if (GST_EVENT_TYPE (event) == GST_EVENT_GAP)
+    return handle_gap (aggregator, pad, event);
   if (GST_EVENT_TYPE (event) == GST_EVENT_STREAM_START)
     gst_pp_converter_start_stream (&self->converter, &pad->what, event);
   else if (GST_EVENT_TYPE (event) == GST_EVENT_TAG)
@@ -761,6 +796,8 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
   aggregator_class->clip = gst_cuda_preproc_mux_clip;
   aggregator_class->aggregate = gst_cuda_preproc_mux_aggregate;
   aggregator_class->get_next_time = gst_cuda_preproc_mux_get_next_time;
+  aggregator_class->sink_event_pre_queue =
+      gst_cuda_preproc_mux_sink_event_pre_queue;
   aggregator_class->sink_event = gst_cuda_preproc_mux_sink_event;
   aggregator_class->sink_query = gst_cuda_preproc_mux_sink_query;
   aggregator_class->src_query = gst_cuda_preproc_mux_src_query;

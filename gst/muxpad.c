@@ -13,18 +13,42 @@ G_DEFINE_TYPE (
 GstClockTime
 gst_pp_mux_pad_running_time (GstCudaPreprocMuxPad *pad, GstBuffer *buffer)
 {
-  const GstSegment *segment = &pad->parent.segment;
   guint64 start = GST_BUFFER_PTS (buffer), stop = GST_CLOCK_TIME_NONE;
 
+  /* A flush takes the segment away on another thread. */
+  GST_OBJECT_LOCK (pad);
+  const GstSegment segment = pad->parent.segment;
+  GST_OBJECT_UNLOCK (pad);
   if (GST_BUFFER_DURATION_IS_VALID (buffer))
     stop = start + GST_BUFFER_DURATION (buffer);
   else if (GST_CLOCK_TIME_IS_VALID (pad->frame_duration))
     stop = start + pad->frame_duration;
-  if (segment->format != GST_FORMAT_TIME ||
-      !gst_segment_clip (segment, GST_FORMAT_TIME, start, stop, &start, &stop))
+  if (segment.format != GST_FORMAT_TIME ||
+      !gst_segment_clip (&segment, GST_FORMAT_TIME, start, stop, &start, &stop))
     return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_running_time (segment, GST_FORMAT_TIME,
-      segment->rate < 0 && GST_CLOCK_TIME_IS_VALID (stop) ? stop : start);
+  return gst_segment_to_running_time (&segment, GST_FORMAT_TIME,
+      segment.rate < 0 && GST_CLOCK_TIME_IS_VALID (stop) ? stop : start);
+}
+
+gboolean
+gst_pp_mux_pad_lock_segment (GstCudaPreprocMuxPad *pad)
+{
+  g_mutex_lock (&pad->segment_lock);
+  return !pad->flushing && pad->parent.segment.format == GST_FORMAT_TIME;
+}
+
+void
+gst_pp_mux_pad_unlock_segment (GstCudaPreprocMuxPad *pad)
+{
+  g_mutex_unlock (&pad->segment_lock);
+}
+
+void
+gst_pp_mux_pad_set_flushing (GstCudaPreprocMuxPad *pad, gboolean flushing)
+{
+  g_mutex_lock (&pad->segment_lock);
+  pad->flushing = flushing;
+  g_mutex_unlock (&pad->segment_lock);
 }
 
 void
@@ -70,6 +94,7 @@ gst_cuda_preproc_mux_pad_finalize (GObject *object)
 
   gst_pp_negotiated_clear (&self->what);
   gst_clear_caps (&self->caps);
+  g_mutex_clear (&self->segment_lock);
   G_OBJECT_CLASS (parent_class)->finalize (object);
 }
 
@@ -82,5 +107,6 @@ gst_cuda_preproc_mux_pad_class_init (GstCudaPreprocMuxPadClass *klass)
 static void
 gst_cuda_preproc_mux_pad_init (GstCudaPreprocMuxPad *self)
 {
+  g_mutex_init (&self->segment_lock);
   self->frame_duration = GST_CLOCK_TIME_NONE;
 }

@@ -19,6 +19,10 @@ G_DECLARE_FINAL_TYPE (GstCudaPreprocMuxPad, gst_cuda_preproc_mux_pad, GST,
 struct _GstCudaPreprocMuxPad {
   GstAggregatorPad parent;
   guint index; /* of the slice; the pad's number */
+  /* Keeps the base class from taking the segment away, which it does when a flush
+   * ends, on the thread of the flush. */
+  GMutex segment_lock;
+  gboolean flushing; /* a flush is ending; under that lock */
   /* The source pad's thread's. */
   GstCaps *caps;       /* of the frames that come next; NULL: not known */
   gboolean negotiated; /* for those caps and the source pad's */
@@ -31,6 +35,14 @@ struct _GstCudaPreprocMuxPad {
  * there, or NONE if nothing does. */
 GstClockTime gst_pp_mux_pad_running_time (
     GstCudaPreprocMuxPad *pad, GstBuffer *buffer);
+
+/* Returns whether the pad has a segment of time, which stays until it is unlocked.
+ * Lock and unlock on the source pad's thread. */
+gboolean gst_pp_mux_pad_lock_segment (GstCudaPreprocMuxPad *pad);
+void gst_pp_mux_pad_unlock_segment (GstCudaPreprocMuxPad *pad);
+/* Waits for the unlocking. From then on, and until it is reset, there is no segment
+ * to lock. */
+void gst_pp_mux_pad_set_flushing (GstCudaPreprocMuxPad *pad, gboolean flushing);
 
 /* Forgets what was negotiated, when the element stops. */
 void gst_pp_mux_pad_forget (GstCudaPreprocMuxPad *pad);

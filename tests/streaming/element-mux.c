@@ -757,6 +757,41 @@ GST_START_TEST (test_flush) {
 }
 GST_END_TEST
 
+static gpointer
+flush_often (gpointer pad)
+{
+  for (guint i = 0; i < 3000; i++)
+    flush (pad);
+  return NULL;
+}
+
+/* A stream's gaps, before its segment too, beside flushes of it: nobody complains of
+ * a pad without a segment. */
+GST_START_TEST (test_gap_and_flush) {
+  GstElement *pipeline = test_launch (__i__, MUX OUT);
+  GstElement *mux = test_element (pipeline, "mux");
+  GstPad *pads[] = { link_pad (mux), link_pad (mux) };
+
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  gst_pad_push_event (pads[0], gst_event_new_stream_start ("test"));
+  gst_pad_push_event (pads[0], gst_event_new_gap (0, FRAME));
+  for (guint i = 0; i < 2; i++)
+    begin_stream (pads[i]);
+  GThread *thread = g_thread_new ("flush", flush_often, pads[0]);
+  for (guint i = 0; i < 20000; i++)
+    gst_pad_push_event (pads[0], gst_event_new_gap (i * FRAME, FRAME));
+  g_thread_join (thread);
+  flush (pads[0]);
+  push_to_pad (pads[0], 5);
+  push_to_pad (pads[1], 6);
+  EXPECT (pipeline, 5, 6);
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  for (guint i = 0; i < 2; i++)
+    unlink_pad (mux, pads[i]);
+  test_stop (&pipeline);
+}
+GST_END_TEST
+
 GST_START_TEST (test_ready_and_playing) {
   GstElement *pipeline = test_launch (__i__,
       MUX "! queue ! fakesink name=out sync=false "
@@ -821,6 +856,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_deadline);
   test_add (tcase, test_queries);
   test_add (tcase, test_flush);
+  test_add (tcase, test_gap_and_flush);
   test_add (tcase, test_ready_and_playing);
   test_add (tcase, test_to_the_end);
 }
