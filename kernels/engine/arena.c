@@ -278,3 +278,25 @@ pp_arena_free (pp_arena *arena, void *memory, size_t size)
   release (arena, surplus);
   pp_arena_unref (&arena);
 }
+
+pp_status
+pp_arena_download (pp_arena *arena, const void *device, void *host, size_t size,
+    pp_error *error)
+{
+  (void) arena;
+  (void) device;
+  (void) host;
+  return pp_fail (error, PP_BAD_ARGUMENT,
+      "download of %zu bytes: the arena is of host memory", size);
+}
+
+pp_status
+pp_arena_upload (pp_arena *arena, void *device, const void *host, size_t size,
+    pp_error *error)
+{
+  (void) arena;
+  (void) device;
+  (void) host;
+  return pp_fail (error, PP_BAD_ARGUMENT,
+      "upload of %zu bytes: the arena is of host memory", size);
+}

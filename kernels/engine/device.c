@@ -223,10 +223,24 @@ pp_device_useful_jobs (const pp_device *device)
   return staged > device->n_streams ? staged : device->n_streams;
 }
 
+void *
+pp_device_context (const pp_device *device)
+{
+  (void) device;
+  return NULL;
+}
+
 pp_arena *
 pp_device_arena (pp_device *device)
 {
   return device->arena;
+}
+
+pp_arena *
+pp_device_memory (pp_device *device)
+{
+  (void) device;
+  return NULL;
 }
 
 /* With the device's lock held. */
@@ -314,4 +328,13 @@ pp_status
 pp_device_reserve (pp_device *device, const pp_plan *plan, pp_error *error)
 {
   return pp_device_reserve_pictures (device, plan, 1, error);
+}
+
+pp_status
+pp_device_reserve_in_place (pp_device *device, const pp_plan *plan,
+    int n_pictures, bool on_device, bool tensors_on_device, pp_error *error)
+{
+  (void) on_device;
+  (void) tensors_on_device;
+  return pp_device_reserve_pictures (device, plan, n_pictures, error);
 }

@@ -237,6 +237,13 @@ pp_job_wait (pp_job *job, pp_error *error)
   return job->error.status;
 }
 
+void *
+pp_job_event (pp_job *job)
+{
+  (void) job;
+  return NULL;
+}
+
 void
 pp_job_free_block_after (pp_job *job, pp_arena *arena, void *block, size_t size)
 {

@@ -70,6 +70,9 @@ check_task (const pp_task *task, pp_error *error)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "task has %d pictures, must be 1 to %d", task->n_pictures,
         PP_MAX_PICTURES);
+  if (task->on_device || task->tensors_on_device || task->padding_only)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "frames and tensors on the device are not there yet");
   for (int i = 0; i < task->n_pictures; i++) {
     const pp_picture *picture = &task->pictures[i];
     if (picture->plan == NULL || picture->tensor == NULL)
