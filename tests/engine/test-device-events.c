@@ -181,7 +181,13 @@ test_outlive (void)
       freed.job, freed.memory, freed.device_tensor, freed.tensor_size);
   freed.device_tensor = NULL;
   fake_hold (false);
+  pp_arena_free (
+      frame.memory, pp_arena_alloc (frame.memory, 77777, NULL), 77777);
+  const int open = live ();
   pp_device_close (&device);
+  /* the one that was freed, that of the job, and at least a stream */
+  EXPECT (backend != &fake_backend || live () <= open - 3,
+      "%d objects, %d before", live (), open);
   frame_check (&frame, "after the device");
   EXPECT (pp_arena_upload (
               frame.memory, frame.device_tensor, &written, 1, &error) == PP_OK,

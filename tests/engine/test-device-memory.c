@@ -324,6 +324,7 @@ test_surfaces (void)
   for (unsigned place = 0; place < 4; place++) {
     struct frame frame;
 
+    spec.fit = place == ON_DEVICE ? PP_FIT_STRETCH : PP_FIT_LETTERBOX;
     frame_init (&frame, pp_device_arena (device), &spec, format, 0, place);
     frame_place (&frame, pp_device_memory (device), place, 0);
     frame_submit (&frame, device, 3);
