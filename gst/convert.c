@@ -89,10 +89,13 @@ log_job (const GstPpConverter *self, const GstPpFrame *frame,
     const GstPpPicture *picture, guint slices)
 {
   const GstPpInput *input = &frame->input;
-  const gboolean cuda = pp_device_backend (self->device) == PP_BACKEND_CUDA;
+  const gboolean in_place = input->on_device ||
+      pp_device_backend (self->opened.device) != PP_BACKEND_CUDA;
   const guint planes = GST_VIDEO_FRAME_N_PLANES (&input->frame);
   const guint pinned = (guint) __builtin_popcount (frame->pinned_planes);
   const pp_rect source = picture->geometry.source;
+
+  const guint pinned_or_all = in_place ? planes : pinned;
 
   GST_DEBUG_OBJECT (self->element,
       "frame with PTS %" GST_TIME_FORMAT " is job %" G_GUINT64_FORMAT
@@ -100,9 +103,8 @@ log_job (const GstPpConverter *self, const GstPpFrame *frame,
       "%u %s",
       GST_TIME_ARGS (picture->pts), self->n_jobs, picture->index, (gint) slices,
       source.width, source.height, source.x, source.y, input->width,
-      input->height, cuda ? pinned : planes,
-      cuda ? "pinned" : "read where they lie", cuda ? planes - pinned : 0,
-      "copied to pinned memory first");
+      input->height, pinned_or_all, in_place ? "read where they lie" : "pinned",
+      planes - pinned_or_all, "copied to pinned memory first");
 }
 
 /* What the picture of a frame by a plan has in its meta. */
@@ -133,12 +135,12 @@ add_pictures (GstPpConverter *self, const GstPpNegotiated *negotiated,
 {
   pp_error error;
 
-  gst_pp_frame_find_pinned (frame, self->device, plans, n);
+  gst_pp_frame_find_pinned (frame, self->opened.device, plans, n);
   for (guint i = 0; i < n; i++)
     log_job (self, frame, &pictures[i], batch->size);
   if (gst_pp_batch_add (batch, pictures, plans, n,
-          negotiated->settings.attach_frame, frame, self->device, on_done, self,
-          &error)) {
+          negotiated->settings.attach_frame, frame, self->opened.device,
+          on_done, self, &error)) {
     self->n_jobs++;
     return TRUE;
   }
@@ -206,4 +208,25 @@ gst_pp_converter_add_regions (GstPpConverter *self, GstPpNegotiated *negotiated,
   for (guint i = 0; i < n; i++)
     pp_plan_unref (&plans[i]);
   return added;
+}
+
+static void
+on_padding_done (gpointer owner, const GstPpFrame *frame,
+    const pp_job_info *info, const pp_error *error)
+{
+  if (error != NULL)
+    gst_pp_converter_post_error (owner, error);
+}
+
+GstBuffer *
+gst_pp_converter_close_batch (GstPpConverter *self, GstPpBatch *batch)
+{
+  pp_error error;
+
+  if (gst_pp_batch_fill (batch, self->spare_frames, self->opened.device,
+          on_padding_done, self, &error))
+    return gst_pp_batch_close (batch);
+  gst_pp_converter_post_error (self, &error);
+  gst_pp_batch_clear (batch);
+  return NULL;
 }

@@ -38,6 +38,10 @@ gboolean gst_pp_converter_add (GstPpConverter *self,
 gboolean gst_pp_converter_add_regions (GstPpConverter *self,
     GstPpNegotiated *negotiated, GstPpBatch *batch, const GArray *regions,
     guint first, guint n, GstPpFrame *frame);
+/* Ends batch, whose slices without a picture become padding. The buffer, which may
+ * leave at once. NULL: batch had no picture, or after posting why not. */
+GstBuffer *gst_pp_converter_close_batch (
+    GstPpConverter *self, GstPpBatch *batch);
 
 G_END_DECLS
 

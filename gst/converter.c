@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "buffers/host_memory.h"
+#include "buffers/arena_memory.h"
+#include "buffers/cuda_memory.h"
 #include "buffers/meta.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
@@ -53,6 +54,7 @@ gst_pp_converter_init (GstPpConverter *self, GstElement *element,
   memset (self, 0, sizeof *self);
   self->element = element;
   self->allocation_failed = allocation_failed;
+  gst_pp_open_device_init (&self->opened, element);
   gst_pp_live_settings_init (&self->settings, element);
   gst_pp_error_gate_init (&self->errors);
   self->monitor = gst_pp_monitor_new (element);
@@ -66,7 +68,8 @@ gst_pp_converter_clear (GstPpConverter *self)
   gst_pp_monitor_free (self->monitor);
   gst_pp_error_gate_clear (&self->errors);
   gst_pp_live_settings_clear (&self->settings);
-  g_free (self->device_name);
+  /* One that an application gave to an element that it never started. */
+  gst_pp_open_device_close (&self->opened);
 }
 
 void
@@ -83,7 +86,7 @@ gst_pp_converter_get_property (GstPpConverter *self, guint id, GValue *value)
     g_value_take_boxed (value, gst_pp_monitor_get_stats (self->monitor));
   } else if (id == PROP_DEVICE_NAME) {
     GST_OBJECT_LOCK (self->element);
-    g_value_set_string (value, self->device_name);
+    g_value_set_string (value, self->opened.name);
     GST_OBJECT_UNLOCK (self->element);
   } else {
     gst_pp_live_settings_get_property (&self->settings, id, value);
@@ -124,10 +127,21 @@ static void
 close_device (GstPpConverter *self)
 {
   gst_clear_object (&self->allocator);
-  pp_device_close (&self->device);
-  GST_OBJECT_LOCK (self->element);
-  g_clear_pointer (&self->device_name, g_free);
-  GST_OBJECT_UNLOCK (self->element);
+  gst_pp_open_device_close (&self->opened);
+}
+
+/* For what is new with each device. */
+static void
+begin_device (GstPpConverter *self)
+{
+  pp_device *device = self->opened.device;
+
+  self->n_jobs = 0;
+  gst_clear_object (&self->allocator);
+  self->allocator = gst_pp_allocator_new (pp_device_arena (device),
+      pp_device_backend (device), self->element, self->allocation_failed);
+  GST_INFO_OBJECT (self->element, "opened %s, with %d streams",
+      pp_device_name (device), pp_device_streams (device));
 }
 
 static gboolean
@@ -135,36 +149,14 @@ open_device (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
 {
   pp_error error;
 
-  self->opened = *constraints;
   self->opened_process = getpid ();
-  self->n_jobs = 0;
-  self->device = gst_pp_device_open (self->element, constraints, &error);
-  if (self->device == NULL) {
+  if (!gst_pp_open_device_open (&self->opened, constraints, &error)) {
     gst_pp_converter_post_error (self, &error);
     return FALSE;
   }
-  self->allocator = gst_pp_allocator_new (pp_device_arena (self->device),
-      pp_device_backend (self->device), self->element, self->allocation_failed);
-  GST_OBJECT_LOCK (self->element);
-  self->device_name = g_strdup (pp_device_name (self->device));
-  GST_OBJECT_UNLOCK (self->element);
-  gst_pp_monitor_reset (self->monitor, self->device);
-  GST_INFO_OBJECT (self->element, "opened %s, with %d streams",
-      pp_device_name (self->device), pp_device_streams (self->device));
+  begin_device (self);
+  gst_pp_monitor_reset (self->monitor, self->opened.device);
   return TRUE;
-}
-
-/* Whether the device is what the settings ask for, and works. */
-static gboolean
-is_device_good (GstPpConverter *self, const GstPpDeviceConstraints *constraints)
-{
-  const pp_device_options *options = &constraints->options;
-
-  return self->device != NULL && self->opened.backend == constraints->backend &&
-      self->opened.index == constraints->index &&
-      self->opened.options.streams == options->streams &&
-      self->opened.options.staging_threads == options->staging_threads &&
-      pp_device_error (self->device, NULL) == PP_OK;
 }
 
 /* run: the element is about to run. */
@@ -181,13 +173,14 @@ open (GstPpConverter *self, gboolean run)
 
   const GstPpDeviceConstraints constraints =
       gst_pp_live_settings_device_constraints (&self->settings);
-  if (is_device_good (self, &constraints))
+  if (gst_pp_open_device_is_good (&self->opened, &constraints))
     return TRUE;
-  if (self->device != NULL)
+  if (self->opened.device != NULL) {
     GST_DEBUG_OBJECT (self->element,
         "opening a device again: %s failed, or its properties have changed",
-        pp_device_name (self->device));
-  close_device (self);
+        pp_device_name (self->opened.device));
+    close_device (self);
+  }
   if (open_device (self, &constraints))
     return TRUE;
   gst_pp_live_settings_stop (&self->settings);
@@ -220,6 +213,57 @@ gst_pp_converter_after_state (GstPpConverter *self, GstStateChange transition,
     close_device (self);
 }
 
+/* contexts */
+
+void
+gst_pp_converter_set_context (GstPpConverter *self, GstContext *context)
+{
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
+
+  gst_pp_open_device_set_context (&self->opened, context, constraints.index);
+}
+
+GstObject *
+gst_pp_converter_other_context (
+    GstPpConverter *self, const GstPpNegotiated *negotiated, GstBuffer *input)
+{
+  GstObject *context = negotiated->cuda && gst_buffer_n_memory (input) > 0
+      ? gst_pp_cuda_memory_context (gst_buffer_peek_memory (input, 0))
+      : NULL;
+
+  if (context == NULL ||
+      gst_pp_cuda_context_handle (context) ==
+          pp_device_context (self->opened.device))
+    return NULL;
+  return context;
+}
+
+gboolean
+gst_pp_converter_move (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstObject *context)
+{
+  const gint gpu = gst_pp_cuda_context_device (context);
+  pp_error error;
+
+  if (gpu != self->opened.gpu) {
+    gst_pp_converter_post_of_pad (self, negotiated, GST_PP_FAULT_CONTEXT,
+        g_strdup_printf ("Frames are on GPU %d, but %s runs on GPU %d", gpu,
+            GST_OBJECT_NAME (self->element), self->opened.gpu));
+    return FALSE;
+  }
+  GST_INFO_OBJECT (
+      self->element, "frames are in another CUDA context: going there");
+  if (!gst_pp_open_device_move (&self->opened, context, &error)) {
+    gst_pp_converter_post_error (self, &error);
+    return FALSE;
+  }
+  begin_device (self);
+  pp_device_time_all (
+      self->opened.device, gst_pp_monitor_change_device (self->monitor));
+  return TRUE;
+}
+
 /* runs */
 
 /* Starts a timeline if a file is set for it. FALSE after posting that it cannot be
@@ -231,7 +275,7 @@ start_timeline (GstPpConverter *self)
   gchar *reason = NULL;
 
   g_autofree gchar *path = gst_pp_live_settings_timeline (&self->settings);
-  pp_device_time_all (self->device, path != NULL);
+  pp_device_time_all (self->opened.device, path != NULL);
   if (path == NULL ||
       gst_pp_monitor_set_timeline (self->monitor, path, &fault, &reason))
     return TRUE;
@@ -245,17 +289,17 @@ write_timeline (GstPpConverter *self)
   gchar *reason = NULL;
 
   if (!gst_pp_monitor_write_timeline (
-          self->monitor, pp_device_name (self->device), &reason))
+          self->monitor, pp_device_name (self->opened.device), &reason))
     gst_pp_converter_post_reason (self, GST_PP_FAULT_FILE, reason);
 }
 
 gboolean
 gst_pp_converter_start (GstPpConverter *self)
 {
-  if (self->device == NULL) /* somebody activated the pads below READY */
+  if (self->opened.device == NULL) /* somebody activated the pads below READY */
     return FALSE;
   self->warned = FALSE;
-  gst_pp_monitor_reset (self->monitor, self->device);
+  gst_pp_monitor_reset (self->monitor, self->opened.device);
   if (!gst_pp_meta_is_registered ())
     GST_ELEMENT_WARNING (self->element, CORE, FAILED,
         ("Tensors go without " GST_CUDA_PREPROC_META_NAME
@@ -269,7 +313,7 @@ gst_pp_converter_end_stream (GstPpConverter *self)
 {
   pp_error error;
 
-  if (pp_device_drain (self->device, &error) != PP_OK)
+  if (pp_device_drain (self->opened.device, &error) != PP_OK)
     gst_pp_converter_post_error (self, &error);
   if (gst_pp_error_gate_has_posted (&self->errors))
     return FALSE;
@@ -300,7 +344,13 @@ gst_pp_converter_post_of_pad (GstPpConverter *self,
 GstPpTensorConstraints
 gst_pp_converter_tensor_constraints (GstPpConverter *self)
 {
-  return gst_pp_live_settings_tensor_constraints (&self->settings);
+  GstPpTensorConstraints constraints =
+      gst_pp_live_settings_tensor_constraints (&self->settings);
+
+  constraints.cuda_tensors = gst_pp_open_device_may_be_cuda (&self->opened);
+  constraints.cuda_frames =
+      constraints.cuda_tensors && gst_pp_cuda_takes_frames ();
+  return constraints;
 }
 
 GstCaps *
@@ -343,6 +393,16 @@ gboolean
 gst_pp_converter_read_video (
     GstPpConverter *self, const GstCaps *video, GstVideoInfo *info)
 {
+  if (gst_pp_caps_are_cuda (video, 0) &&
+      !gst_pp_converter_tensor_constraints (self).cuda_frames) {
+    gst_pp_converter_post (self, GST_PP_FAULT_CONTEXT,
+        gst_pp_cuda_takes_frames ()
+            ? "Upstream sends frames in CUDA memory, but frames are converted on "
+              "the CPU"
+            : "Upstream sends frames in CUDA memory, which needs cudapreproc to "
+              "be built with gstreamer-cuda-1.0");
+    return FALSE;
+  }
   if (gst_pp_video_info_from_caps (info, video))
     return TRUE;
   g_autofree gchar *text = gst_caps_to_string (video);
@@ -365,6 +425,7 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
       &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (!gst_pp_converter_read_video (self, video, &negotiated->info))
     return FALSE;
+  negotiated->cuda = gst_pp_caps_are_cuda (video, 0);
   gst_pp_video_info_override_colorimetry (
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =
@@ -397,16 +458,17 @@ gst_pp_converter_set_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
 
   if (!read_caps (self, negotiated, video, tensor))
     return FALSE;
-  if (!gst_pp_negotiated_reserve (negotiated, self->device, &fault, &reason)) {
+  if (!gst_pp_negotiated_reserve (
+          negotiated, self->opened.device, &fault, &reason)) {
     gst_pp_converter_post_of_pad (self, negotiated, fault, reason);
     return FALSE;
   }
-  if (pp_device_streams_in_use (self->device) <
-      pp_device_streams (self->device))
+  if (pp_device_streams_in_use (self->opened.device) <
+      pp_device_streams (self->opened.device))
     GST_WARNING_OBJECT (self->element,
         "There is device memory for %d of %d streams",
-        pp_device_streams_in_use (self->device),
-        pp_device_streams (self->device));
+        pp_device_streams_in_use (self->opened.device),
+        pp_device_streams (self->opened.device));
   self->warned = self->warned ||
       gst_pp_settings_warn (
           self->element, &negotiated->settings, &negotiated->tensor);

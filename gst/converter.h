@@ -11,9 +11,9 @@
 #include <sys/types.h>
 
 #include "buffers/frame.h"
-#include "buffers/host_memory.h"
+#include "buffers/arena_memory.h"
 #include "buffers/negotiated.h"
-#include "device.h"
+#include "opendevice.h"
 #include "report/error.h"
 #include "report/monitor.h"
 #include "settings/livesettings.h"
@@ -28,13 +28,11 @@ typedef struct {
   GstPpLiveSettings settings;
   GstPpErrorGate errors;
   GstPpMonitor *monitor;
-  gchar *device_name; /* owned; under the element's object lock */
 
   /* From NULL->READY to READY->NULL. */
-  pp_device *device;
-  GstAllocator *allocator;       /* of frames, for upstream */
-  GstPpDeviceConstraints opened; /* what the device was opened with */
-  pid_t opened_process;          /* the one that opened it */
+  GstPpOpenDevice opened;
+  GstAllocator *allocator; /* of frames, for upstream */
+  pid_t opened_process;    /* the one that opened the device */
 
   /* The streaming thread's. */
   guint64 n_jobs;               /* submitted to device: the next one's number */
@@ -118,6 +116,18 @@ void gst_pp_converter_forget_tags (
  * TRUE once for each such turn. */
 gboolean gst_pp_converter_turns (
     GstPpConverter *self, GstPpNegotiated *negotiated);
+
+/* GstElement's set_context, which chains up afterwards. Any thread. */
+void gst_pp_converter_set_context (GstPpConverter *self, GstContext *context);
+/* The context of input, whose caps say that it is in CUDA memory, if the device
+ * does not work in it; else NULL. Belongs to input's memory. */
+GstObject *gst_pp_converter_other_context (
+    GstPpConverter *self, const GstPpNegotiated *negotiated, GstBuffer *input);
+/* Opens the device anew in context, to read frames of it. No tensor may be waited
+ * for; all pads, and pools of tensors, must be negotiated anew afterwards. FALSE
+ * after posting why not: it is on another GPU, for one. */
+gboolean gst_pp_converter_move (
+    GstPpConverter *self, GstPpNegotiated *negotiated, GstObject *context);
 
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);

@@ -25,7 +25,7 @@
 #include "buffers/allocation.h"
 #include "buffers/batch.h"
 #include "buffers/depth.h"
-#include "buffers/host_memory.h"
+#include "buffers/arena_memory.h"
 #include "buffers/meta.h"
 #include "buffers/output_queue.h"
 #include "buffers/regions.h"
@@ -131,7 +131,8 @@ static void
 close_batch (GstCudaPreproc *self, const gchar *cause)
 {
   const guint pictures = self->batch.n_pictures, size = self->batch.size;
-  GstBuffer *buffer = gst_pp_batch_close (&self->batch);
+  GstBuffer *buffer =
+      gst_pp_converter_close_batch (&self->converter, &self->batch);
 
   if (buffer == NULL)
     return;
@@ -155,7 +156,7 @@ close_and_drain (GstCudaPreproc *self, const gchar *cause)
 static void
 discard_tensors (GstCudaPreproc *self)
 {
-  pp_device_drain (self->converter.device, NULL);
+  pp_device_drain (self->converter.opened.device, NULL);
   gst_pp_batch_clear (&self->batch);
   gst_pp_output_queue_flush (&self->outputs);
 }
@@ -175,9 +176,9 @@ gst_cuda_preproc_set_caps (
   gst_pp_depth_choose (&self->depth, trans,
       self->negotiated.settings.async_depth,
       has_regions (self) ? 1 : (guint) self->negotiated.tensor.batch,
-      converter->device, &self->negotiated.info);
+      converter->opened.device, &self->negotiated.info);
   gst_pp_negotiated_log (
-      &self->negotiated, converter->device, self->depth.tensors, incaps);
+      &self->negotiated, converter->opened.device, self->depth.tensors, incaps);
   return TRUE;
 }
 
@@ -189,10 +190,13 @@ gst_cuda_preproc_propose_allocation (
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
 
-  if (!gst_pp_propose_allocation (query, self->converter.allocator,
-          (guint) pp_device_streams (self->converter.device)))
+  g_autoptr (GstObject) context =
+      gst_pp_open_device_get_context (&self->converter.opened);
+
+  if (!gst_pp_propose_allocation (query, self->converter.allocator, context,
+          (guint) pp_device_streams (self->converter.opened.device)))
     return FALSE;
-  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.device,
+  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.opened.device,
       "upstream was offered", query);
   return TRUE;
 }
@@ -214,7 +218,7 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
   const guint batch = self->depth.batch;
-  const guint jobs = (guint) pp_device_streams (self->converter.device);
+  const guint jobs = (guint) pp_device_streams (self->converter.opened.device);
   /* Besides those that downstream holds: those that are held back, those that jobs
    * fill, and the one that is open in between. */
   const guint min_buffers =
@@ -223,14 +227,15 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (!gst_pp_decide_allocation (query, self->converter.device,
-          &self->negotiated.tensor, min_buffers, &fault, &reason)) {
+  if (!gst_pp_decide_allocation (query, self->converter.opened.device,
+          self->converter.opened.gpu, &self->negotiated.tensor, min_buffers,
+          &fault, &reason)) {
     gst_pp_converter_post_reason (&self->converter, fault, reason);
     return FALSE;
   }
   gst_query_parse_nth_allocation_pool (query, 0, &pool, NULL, NULL, NULL);
   take_pool (self, pool);
-  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.device,
+  gst_pp_log_allocation (GST_ELEMENT_CAST (self), self->converter.opened.device,
       "tensors come from", query);
   return TRUE;
 }
@@ -396,9 +401,34 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
     return flow;
   gst_pp_output_queue_note_frame (&self->outputs, pts);
   gst_pp_depth_adapt (&self->depth, GST_BASE_TRANSFORM (self),
-      self->negotiated.settings.async_depth, converter->device,
+      self->negotiated.settings.async_depth, converter->opened.device,
       &self->negotiated.info, gst_pp_output_queue_interval (&self->outputs));
   return GST_FLOW_OK;
+}
+
+/* Frames in CUDA memory are read where they are, which the device must do in their
+ * context. */
+static gboolean
+follow_context (GstCudaPreproc *self, GstBuffer *input)
+{
+  GstBaseTransform *trans = &self->parent;
+  GstObject *context = gst_pp_converter_other_context (
+      &self->converter, &self->negotiated, input);
+
+  if (context == NULL)
+    return TRUE;
+  close_and_drain (self, "a frame of another CUDA context");
+  if (!gst_pp_converter_move (&self->converter, &self->negotiated, context))
+    return FALSE;
+  /* The base class asks for another pool, but takes caps that stay the same as
+   * negotiated. */
+  gst_base_transform_reconfigure_src (trans);
+  g_autoptr (GstCaps) video =
+      gst_pad_get_current_caps (GST_BASE_TRANSFORM_SINK_PAD (trans));
+  g_autoptr (GstCaps) tensors =
+      gst_pad_get_current_caps (GST_BASE_TRANSFORM_SRC_PAD (trans));
+  return video == NULL || tensors == NULL ||
+      gst_cuda_preproc_set_caps (trans, video, tensors);
 }
 
 /* The base class marks the next tensor that leaves as discontinuous where the
@@ -415,6 +445,10 @@ gst_cuda_preproc_submit_input_buffer (
   GstPpOutputQueue *outputs = &self->outputs;
 
   gst_pp_thread_time_count (&outputs->thread_time, GST_PP_PLACE_SOURCE);
+  if (!follow_context (self, input)) {
+    gst_buffer_unref (input);
+    return GST_FLOW_ERROR;
+  }
   if (gst_pp_converter_turns (&self->converter, &self->negotiated))
     gst_base_transform_reconfigure_src (trans);
   if (GST_BUFFER_FLAG_IS_SET (input, GST_BUFFER_FLAG_DISCONT))
@@ -568,6 +602,13 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
 }
 
 static gboolean
+answers_context (GstCudaPreproc *self, GstQuery *query)
+{
+  return GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT &&
+      gst_pp_open_device_answer_context (&self->converter.opened, query);
+}
+
+static gboolean
 query_src (GstCudaPreproc *self, GstQuery *query)
 {
   GstBaseTransform *trans = &self->parent;
@@ -580,6 +621,8 @@ query_src (GstCudaPreproc *self, GstQuery *query)
   }
   if (GST_QUERY_TYPE (query) == GST_QUERY_POSITION &&
       gst_pp_output_queue_answer_position (&self->outputs, query))
+    return TRUE;
+  if (answers_context (self, query))
     return TRUE;
   const gboolean answered = GST_BASE_TRANSFORM_CLASS (parent_class)
                                 ->query (trans, GST_PAD_SRC, query);
@@ -599,10 +642,12 @@ query_sink (GstCudaPreproc *self, GstQuery *query)
   if (GST_QUERY_IS_SERIALIZED (query) &&
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
+  if (answers_context (self, query))
+    return TRUE;
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN) {
     close_and_drain (self, "drain query");
     /* Upstream wants its buffers back. */
-    pp_device_drain (self->converter.device, NULL);
+    pp_device_drain (self->converter.opened.device, NULL);
   } else if (GST_QUERY_TYPE (query) == GST_QUERY_ALLOCATION &&
       gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans))) {
     close_and_drain (self, "allocation query");
@@ -659,6 +704,14 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   gst_pp_converter_after_state (&self->converter, transition, result);
   return result;
+}
+
+static void
+gst_cuda_preproc_set_context (GstElement *element, GstContext *context)
+{
+  gst_pp_converter_set_context (
+      &GST_CUDA_PREPROC (element)->converter, context);
+  GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
 }
 
 /* Frames come by chain only. The base class would pull for a sink that asks. */
@@ -741,6 +794,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
       "Turns video frames into normalized tensors for neural networks",
       "The cudapreproc authors");
   element_class->change_state = gst_cuda_preproc_change_state;
+  element_class->set_context = gst_cuda_preproc_set_context;
 
   trans_class->start = gst_cuda_preproc_start;
   trans_class->stop = gst_cuda_preproc_stop;

@@ -23,7 +23,7 @@
 
 #include "buffers/allocation.h"
 #include "buffers/batch.h"
-#include "buffers/host_memory.h"
+#include "buffers/arena_memory.h"
 #include "buffers/meta.h"
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
@@ -286,9 +286,11 @@ gst_cuda_preproc_mux_propose_allocation (GstAggregator *aggregator,
     GstAggregatorPad *pad, GstQuery *decide_query, GstQuery *query)
 {
   GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (aggregator)->converter;
+  g_autoptr (GstObject) context =
+      gst_pp_open_device_get_context (&converter->opened);
 
-  return gst_pp_propose_allocation (query, converter->allocator,
-      (guint) pp_device_streams (converter->device));
+  return gst_pp_propose_allocation (query, converter->allocator, context,
+      (guint) pp_device_streams (converter->opened.device));
 }
 
 static gboolean
@@ -296,12 +298,12 @@ gst_cuda_preproc_mux_decide_allocation (
     GstAggregator *aggregator, GstQuery *query)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
-  pp_device *device = self->converter.device;
+  pp_device *device = self->converter.opened.device;
   GstPpFault fault;
   gchar *reason = NULL;
 
-  if (gst_pp_decide_allocation (query, device, &self->tensor,
-          (guint) pp_device_streams (device), &fault, &reason))
+  if (gst_pp_decide_allocation (query, device, self->converter.opened.gpu,
+          &self->tensor, (guint) pp_device_streams (device), &fault, &reason))
     return TRUE;
   gst_pp_converter_post_reason (&self->converter, fault, reason);
   return FALSE;
@@ -479,6 +481,43 @@ convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
       : GST_FLOW_ERROR;
 }
 
+/* Whether frames of a pad other than this one are read in the device's context;
+ * its name. */
+static const gchar *
+find_pad_in_context (const Round *round, guint index)
+{
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    if (i != index && round->pad[i] != NULL && round->pad[i]->in_context)
+      return GST_PAD_NAME (round->pad[i]);
+  return NULL;
+}
+
+/* As the function of this name in cudapreproc.c. One device cannot be in several
+ * contexts. */
+static gboolean
+follow_context (GstCudaPreprocMux *self, Round *round, guint index)
+{
+  GstCudaPreprocMuxPad *pad = round->pad[index];
+  GstObject *context = gst_pp_converter_other_context (
+      &self->converter, &pad->what, round->frame[index]);
+  const gchar *other = find_pad_in_context (round, index);
+
+  pad->in_context = pad->what.cuda;
+  if (context == NULL)
+    return TRUE;
+  if (other != NULL) {
+    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_CONTEXT,
+        g_strdup_printf (
+            "Frames of %s and of %s are in different CUDA contexts", other,
+            GST_PAD_NAME (pad)));
+    return FALSE;
+  }
+  if (!gst_pp_converter_move (&self->converter, &pad->what, context))
+    return FALSE;
+  gst_pad_mark_reconfigure (self->parent.srcpad);
+  return gst_aggregator_negotiate (&self->parent);
+}
+
 static GstFlowReturn
 send_round (GstCudaPreprocMux *self, Round *round)
 {
@@ -486,6 +525,9 @@ send_round (GstCudaPreprocMux *self, Round *round)
   GstFlowReturn flow = GST_FLOW_OK;
   GstPpBatch batch = { NULL };
 
+  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
+    if (round->frame[i] != NULL && !follow_context (self, round, i))
+      return GST_FLOW_ERROR;
   for (guint i = 0; i < GST_PP_MAX_BATCH && flow == GST_FLOW_OK; i++)
     if (round->frame[i] != NULL)
       flow = convert (self, round, i, &batch);
@@ -493,11 +535,13 @@ send_round (GstCudaPreprocMux *self, Round *round)
     gst_pp_batch_clear (&batch);
     return flow;
   }
+  GstBuffer *buffer = gst_pp_converter_close_batch (&self->converter, &batch);
+  if (buffer == NULL)
+    return GST_FLOW_ERROR;
   GST_OBJECT_LOCK (srcpad);
   srcpad->segment.position = self->position;
   GST_OBJECT_UNLOCK (srcpad);
-  return gst_aggregator_finish_buffer (
-      &self->parent, gst_pp_batch_close (&batch));
+  return gst_aggregator_finish_buffer (&self->parent, buffer);
 }
 
 static GstFlowReturn
@@ -618,7 +662,7 @@ gst_cuda_preproc_mux_flush (GstAggregator *aggregator)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
 
-  pp_device_drain (self->converter.device, NULL);
+  pp_device_drain (self->converter.opened.device, NULL);
   gst_pp_error_gate_open (&self->converter.errors);
   self->position = GST_CLOCK_TIME_NONE;
   return GST_FLOW_OK;
@@ -644,13 +688,39 @@ answer_position (GstCudaPreprocMux *self, GstQuery *query)
 }
 
 static gboolean
+answers_context (GstCudaPreprocMux *self, GstQuery *query)
+{
+  return GST_QUERY_TYPE (query) == GST_QUERY_CONTEXT &&
+      gst_pp_open_device_answer_context (&self->converter.opened, query);
+}
+
+static gboolean
 gst_cuda_preproc_mux_src_query (GstAggregator *aggregator, GstQuery *query)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
 
-  return GST_QUERY_TYPE (query) == GST_QUERY_POSITION
-      ? answer_position (self, query)
-      : GST_AGGREGATOR_CLASS (parent_class)->src_query (aggregator, query);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_POSITION)
+    return answer_position (self, query);
+  if (answers_context (self, query))
+    return TRUE;
+  return GST_AGGREGATOR_CLASS (parent_class)->src_query (aggregator, query);
+}
+
+/* What frames can be, whatever batches are. */
+static void
+answer_caps (GstCudaPreprocMux *self, GstPad *pad, GstQuery *query)
+{
+  const GstPpTensorConstraints constraints =
+      gst_pp_converter_tensor_constraints (&self->converter);
+  g_autoptr (GstCaps) frames = gst_pad_get_pad_template_caps (pad);
+  g_autoptr (GstCaps) tensors =
+      gst_pad_get_pad_template_caps (self->parent.srcpad);
+  GstCaps *filter;
+
+  gst_query_parse_caps (query, &filter);
+  g_autoptr (GstCaps) possible = gst_pp_tensor_caps_transform (
+      tensors, GST_PAD_SRC, &constraints, frames, filter);
+  gst_query_set_caps_result (query, possible);
 }
 
 static gboolean
@@ -661,7 +731,13 @@ gst_cuda_preproc_mux_sink_query (
 
   /* Upstream wants its buffers back. */
   if (GST_QUERY_TYPE (query) == GST_QUERY_DRAIN)
-    pp_device_drain (self->converter.device, NULL);
+    pp_device_drain (self->converter.opened.device, NULL);
+  if (GST_QUERY_TYPE (query) == GST_QUERY_CAPS) {
+    answer_caps (self, GST_PAD (pad), query);
+    return TRUE;
+  }
+  if (answers_context (self, query))
+    return TRUE;
   return GST_AGGREGATOR_CLASS (parent_class)
       ->sink_query (aggregator, pad, query);
 }
@@ -692,7 +768,7 @@ gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
   GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
 
-  pp_device_drain (self->converter.device, NULL);
+  pp_device_drain (self->converter.opened.device, NULL);
   list_pads (self, pads);
   for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
     if (pads[i] != NULL) {
@@ -717,6 +793,14 @@ gst_cuda_preproc_mux_change_state (
       GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
   gst_pp_converter_after_state (converter, transition, result);
   return result;
+}
+
+static void
+gst_cuda_preproc_mux_set_context (GstElement *element, GstContext *context)
+{
+  gst_pp_converter_set_context (
+      &GST_CUDA_PREPROC_MUX (element)->converter, context);
+  GST_ELEMENT_CLASS (parent_class)->set_context (element, context);
 }
 
 /* GObject */
@@ -785,6 +869,7 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
       "Turns a frame of each stream into a batch of normalized tensors",
       "The cudapreproc authors");
   element_class->change_state = gst_cuda_preproc_mux_change_state;
+  element_class->set_context = gst_cuda_preproc_mux_set_context;
 
   aggregator_class->create_new_pad = gst_cuda_preproc_mux_create_new_pad;
   aggregator_class->update_src_caps = gst_cuda_preproc_mux_update_src_caps;

@@ -18,7 +18,14 @@ static pp_device *
 open_backend (pp_backend_id id, const GstPpDeviceConstraints *constraints,
     pp_error *error)
 {
-  return pp_device_open (id, constraints->index, &constraints->options, error);
+  pp_device_options options = constraints->options;
+
+  /* CUDA was tried first, and has given the context back. */
+  if (id == PP_BACKEND_CPU) {
+    options.context = NULL;
+    options.context_done = NULL;
+  }
+  return pp_device_open (id, constraints->index, &options, error);
 }
 
 pp_device *

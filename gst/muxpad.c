@@ -57,7 +57,7 @@ gst_pp_mux_pad_forget (GstCudaPreprocMuxPad *pad)
   gst_pp_negotiated_forget_plans (&pad->what);
   gst_pp_negotiated_forget_warnings (&pad->what);
   gst_clear_caps (&pad->caps);
-  pad->negotiated = pad->warned = FALSE;
+  pad->negotiated = pad->warned = pad->in_context = FALSE;
   pad->frame_duration = GST_CLOCK_TIME_NONE;
 }
 

@@ -27,6 +27,7 @@ struct _GstCudaPreprocMuxPad {
   GstCaps *caps;       /* of the frames that come next; NULL: not known */
   gboolean negotiated; /* for those caps and the source pad's */
   GstPpNegotiated what;
+  gboolean in_context;         /* the last frame was in CUDA memory */
   gboolean warned;             /* that it has no slice */
   GstClockTime frame_duration; /* by the caps; NONE where they do not say */
 };

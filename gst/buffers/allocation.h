@@ -14,14 +14,15 @@
 G_BEGIN_DECLS
 
 /* Offers upstream a pool for a device with this number of streams, and the
- * allocator. FALSE when the query's caps are not video. */
-gboolean gst_pp_propose_allocation (
-    GstQuery *query, GstAllocator *allocator, guint streams);
+ * allocator; for frames in CUDA memory a pool of context, which may be NULL. FALSE
+ * when the query's caps are not video. */
+gboolean gst_pp_propose_allocation (GstQuery *query, GstAllocator *allocator,
+    GstObject *context, guint streams);
 
 /* Replaces downstream's pools by one of the device's memory, active, with at least
- * min_buffers buffers. FALSE with *fault and *reason, which is to be freed: memory
+ * min_buffers buffers. gpu: the device's number. FALSE with *fault and *reason, which is to be freed: memory
  * is exhausted, or no pool can give such tensors. */
-gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device,
+gboolean gst_pp_decide_allocation (GstQuery *query, pp_device *device, gint gpu,
     const GstPpTensor *tensor, guint min_buffers, GstPpFault *fault,
     gchar **reason);
 

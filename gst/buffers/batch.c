@@ -3,7 +3,7 @@
 #include "batch.h"
 
 #include "gst/caps/tensorcaps.h"
-#include "host_memory.h"
+#include "arena_memory.h"
 #include "tensor_pool.h"
 
 /* GstPpBatch.filled has a bit for each. */
@@ -91,19 +91,28 @@ gst_pp_batch_is_full (const GstPpBatch *batch)
   return batch->buffer != NULL && batch->n_pictures == batch->size;
 }
 
-/* Makes the slices padding that have no picture. */
-static void
-fill_rest (GstPpBatch *batch)
+gboolean
+gst_pp_batch_fill (GstPpBatch *batch, GstAtomicQueue *spare, pp_device *device,
+    GstPpFrameDone done, gpointer owner, pp_error *error)
 {
+  if (batch->n_pictures == 0 || batch->n_pictures == batch->size)
+    return TRUE;
   const gsize slice_size = pp_plan_tensor_size (batch->plan);
   GstMemory *memory = get_memory (batch);
   guint8 *data = gst_pp_memory_get_data (memory);
 
-  for (guint i = 0; i < batch->size; i++)
-    if ((batch->filled >> i & 1) == 0)
+  for (guint i = 0; i < batch->size; i++) {
+    if (batch->filled >> i & 1)
+      continue;
+    if (!gst_pp_memory_is_on_device (memory))
       pp_plan_fill_tensor (batch->plan, data + i * slice_size,
           gst_pp_memory_get_padding (memory, i));
+    else if (!gst_pp_frame_submit_padding (
+                 spare, device, batch->plan, memory, i, done, owner, error))
+      return FALSE;
+  }
   gst_pp_meta_truncate (batch->buffer, batch->n_pictures);
+  return TRUE;
 }
 
 GstBuffer *
@@ -113,8 +122,6 @@ gst_pp_batch_close (GstPpBatch *batch)
     gst_pp_batch_clear (batch);
     return NULL;
   }
-  if (batch->n_pictures < batch->size)
-    fill_rest (batch);
   pp_plan_unref (&batch->plan);
   batch->n_pictures = 0;
   return g_steal_pointer (&batch->buffer);

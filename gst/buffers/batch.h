@@ -44,9 +44,14 @@ gboolean gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *pictures,
 void gst_pp_batch_extend (GstPpBatch *batch, GstBuffer *next);
 
 gboolean gst_pp_batch_is_full (const GstPpBatch *batch);
-/* The buffer (transfer full), which may leave at once; none is open afterwards.
- * Slices without a picture become padding. NULL: no batch is open, or it has no
- * picture; it is discarded then. */
+/* Makes the slices padding that have no picture; those on the device by jobs, whose
+ * frames come from spare. FALSE and *error where one cannot be queued. Otherwise
+ * as gst_pp_frame_submit_padding. */
+gboolean gst_pp_batch_fill (GstPpBatch *batch, GstAtomicQueue *spare,
+    pp_device *device, GstPpFrameDone done, gpointer owner, pp_error *error);
+/* The buffer (transfer full), which may leave at once, if the batch is full or was
+ * filled; none is open afterwards. NULL: no batch is open, or it has no picture; it
+ * is discarded then. */
 GstBuffer *gst_pp_batch_close (GstPpBatch *batch);
 /* Discards the buffer. */
 void gst_pp_batch_clear (GstPpBatch *batch);

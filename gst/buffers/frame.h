@@ -54,6 +54,11 @@ void gst_pp_frame_find_pinned (
 gboolean gst_pp_frame_submit (GstPpFrame *frame, pp_device *device,
     pp_plan *const *plans, guint n, GstMemory *memory, guint slice,
     GstPpFrameDone done, gpointer owner, pp_error *error);
+/* Queues a job that makes a slice of memory, which is on the device, padding of
+ * plan; otherwise as above. done gets a frame with no input. */
+gboolean gst_pp_frame_submit_padding (GstAtomicQueue *spare, pp_device *device,
+    pp_plan *plan, GstMemory *memory, guint slice, GstPpFrameDone done,
+    gpointer owner, pp_error *error);
 
 G_END_DECLS
 

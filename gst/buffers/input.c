@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "host_memory.h"
+#include "arena_memory.h"
+#include "cuda_memory.h"
 
 /* Of any number: GStreamer has no name for some, and complains about 0. */
 static const gchar *
@@ -91,12 +92,52 @@ fill_crop (GstPpInput *input, const GstVideoInfo *info, gchar **reason)
   return TRUE;
 }
 
+/* Without GstVideoMeta the whole buffer is mapped once, for all planes. */
+static const GstMapInfo *
+plane_map (const GstPpInput *input, guint plane)
+{
+  return &input->frame.map[input->frame.meta != NULL ? plane : 0];
+}
+
+/* A plane that is spread over several memories is mapped as a copy, in host
+ * memory. */
+static gboolean
+check_device_planes (const GstPpInput *input, gchar **reason)
+{
+  const GstObject *first =
+      gst_pp_cuda_memory_context (gst_buffer_peek_memory (input->buffer, 0));
+
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++) {
+    GstMemory *memory = plane_map (input, p)->memory;
+    const GstObject *context = gst_pp_cuda_memory_context (memory);
+
+    if (context == NULL) {
+      *reason = g_strdup_printf ("caps say " GST_PP_CUDA_FEATURE
+                                 ", but plane %u is not in one such memory",
+          p);
+      return FALSE;
+    }
+    if (context != first) {
+      *reason = g_strdup_printf (
+          "planes 0 and %u are in memory of different CUDA contexts", p);
+      return FALSE;
+    }
+    if (!gst_pp_cuda_memory_wait (memory)) {
+      *reason = g_strdup_printf ("CUDA failed when plane %u was waited for", p);
+      return FALSE;
+    }
+  }
+  return TRUE;
+}
+
 /* The buffer as its metas describe it, or else the caps. Nothing is mapped on
  * FALSE. */
 static gboolean
-map_frame (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer,
-    gchar **reason)
+map_frame (GstVideoFrame *frame, const GstVideoInfo *info, gboolean on_device,
+    GstBuffer *buffer, gchar **reason)
 {
+  const GstMapFlags flags = GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF |
+      (on_device ? GST_PP_MAP_CUDA : 0);
   const GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
   const gsize size = gst_buffer_get_size (buffer);
 
@@ -112,8 +153,7 @@ map_frame (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer,
   /* A meta's own map function need not fill these. */
   memset (frame->map, 0, sizeof frame->map);
   memset (frame->data, 0, sizeof frame->data);
-  if (gst_video_frame_map (frame, (GstVideoInfo *) info, buffer,
-          GST_MAP_READ | GST_VIDEO_FRAME_MAP_FLAG_NO_REF))
+  if (gst_video_frame_map (frame, (GstVideoInfo *) info, buffer, flags))
     return TRUE;
   *reason = g_strdup_printf ("buffer of %" G_GSIZE_FORMAT
                              " bytes cannot be mapped as %s %dx%d",
@@ -124,16 +164,18 @@ map_frame (GstVideoFrame *frame, const GstVideoInfo *info, GstBuffer *buffer,
 
 gboolean
 gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
-    GstBuffer *buffer, gchar **reason)
+    gboolean on_device, GstBuffer *buffer, gchar **reason)
 {
   input->buffer = NULL;
+  input->on_device = on_device;
   memset (&input->view, 0, sizeof input->view);
-  if (!map_frame (&input->frame, info, buffer, reason)) {
+  if (!map_frame (&input->frame, info, on_device, buffer, reason)) {
     gst_buffer_unref (buffer);
     return FALSE;
   }
   input->buffer = buffer;
-  if (fill_crop (input, info, reason) && fill_view (input, reason))
+  if (fill_crop (input, info, reason) && fill_view (input, reason) &&
+      (!on_device || check_device_planes (input, reason)))
     return TRUE;
   gst_pp_input_clear (input);
   return FALSE;
@@ -146,13 +188,6 @@ gst_pp_input_clear (GstPpInput *input)
     return;
   gst_video_frame_unmap (&input->frame);
   gst_clear_buffer (&input->buffer);
-}
-
-/* Without GstVideoMeta the whole buffer is mapped once, for all planes. */
-static const GstMapInfo *
-plane_map (const GstPpInput *input, guint plane)
-{
-  return &input->frame.map[input->frame.meta != NULL ? plane : 0];
 }
 
 /* How many bytes of plane plan reaches, from its first one on. */

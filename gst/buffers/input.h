@@ -20,13 +20,15 @@ typedef struct {
   pp_view view;
   gint width, height; /* of the stored frame, which crop meta cuts */
   pp_rect crop;       /* of GstVideoCropMeta, else the whole frame */
+  gboolean on_device; /* view has addresses on the device */
 } GstPpInput;
 
-/* Maps buffer and takes over the caller's reference to it, also on failure. On
- * FALSE, nothing stays mapped and *reason says why; free it. Unmapped by
- * gst_pp_input_clear, from any thread. */
+/* Maps buffer and takes over the caller's reference to it, also on failure.
+ * on_device: its caps say that it is in CUDA memory; what was queued to write it is
+ * waited for. On FALSE, nothing stays mapped and *reason says why; free it. Unmapped
+ * by gst_pp_input_clear, from any thread. */
 gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
-    GstBuffer *buffer, gchar **reason);
+    gboolean on_device, GstBuffer *buffer, gchar **reason);
 void gst_pp_input_clear (GstPpInput *input);
 
 /* Whether the bytes that plan reads are all in the mapped planes. If a GstVideoMeta

@@ -125,7 +125,8 @@ gst_pp_negotiated_log (const GstPpNegotiated *negotiated,
       "negotiated %s of %dx%d, %d channels, %s, %s, pictures of a tensor: %d, "
       "from the picture of %dx%d at %d,%d in frames of framerate %d/%d; streams: "
       "%d; tensors held back: %u; video: %" GST_PTR_FORMAT,
-      tensor->format == GST_VIDEO_FORMAT_UNKNOWN
+      tensor->on_device ? "tensors on the device"
+          : tensor->format == GST_VIDEO_FORMAT_UNKNOWN
           ? "tensors"
           : gst_video_format_to_string (tensor->format),
       tensor->width, tensor->height, tensor->channels,
@@ -178,6 +179,14 @@ gst_pp_negotiated_get_region_plan (GstPpNegotiated *negotiated, gint width,
   return plan;
 }
 
+static gboolean
+reserve (const GstPpNegotiated *negotiated, pp_device *device,
+    const pp_plan *plan, gint n_pictures, pp_error *error)
+{
+  return pp_device_reserve_in_place (device, plan, n_pictures, negotiated->cuda,
+             negotiated->tensor.on_device, error) == PP_OK;
+}
+
 /* What frames with regions need. */
 static gboolean
 reserve_regions (GstPpNegotiated *negotiated, pp_device *device,
@@ -191,8 +200,7 @@ reserve_regions (GstPpNegotiated *negotiated, pp_device *device,
   if (!make_region_plans (negotiated, GST_VIDEO_INFO_WIDTH (info),
           GST_VIDEO_INFO_HEIGHT (info), fault, reason))
     return FALSE;
-  if (pp_device_reserve_pictures (
-          device, whole, negotiated->tensor.batch, &error) == PP_OK)
+  if (reserve (negotiated, device, whole, negotiated->tensor.batch, &error))
     return TRUE;
   *fault = gst_pp_fault_from_status (error.status);
   *reason = g_strdup (error.text);
@@ -214,8 +222,8 @@ gst_pp_negotiated_reserve (GstPpNegotiated *negotiated, pp_device *device,
     now = gst_pp_negotiated_find_plan (
         negotiated, frame.width, frame.height, &frame, fault, reason);
   const gboolean reserved = now != NULL &&
-      pp_device_reserve (device, now, &error) == PP_OK &&
-      pp_device_reserve (device, whole, &error) == PP_OK;
+      reserve (negotiated, device, now, 1, &error) &&
+      reserve (negotiated, device, whole, 1, &error);
   if (now != NULL && !reserved) {
     *fault = gst_pp_fault_from_status (error.status);
     *reason = g_strdup (error.text);

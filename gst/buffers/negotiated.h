@@ -29,6 +29,7 @@ typedef struct {
   GstPpSettings settings;
   guint settings_serial; /* which change of the live settings that is */
   GstVideoInfo info;
+  gboolean cuda; /* frames are in CUDA memory, by their caps */
   GstPpTensor tensor;
   GstPpOrientation orientation; /* what tags say of the stream's */
   gboolean swapped; /* tensors that have the frame's size have it turned */

@@ -2,7 +2,7 @@
 
 #include "tensor_pool.h"
 
-#include "host_memory.h"
+#include "arena_memory.h"
 #include "meta.h"
 
 struct _GstPpTensorPool {
@@ -135,13 +135,18 @@ gst_pp_tensor_pool_init (GstPpTensorPool *self)
 }
 
 GstBufferPool *
-gst_pp_tensor_pool_new (pp_arena *arena, pp_backend_id backend, guint n_slices)
+gst_pp_tensor_pool_new (
+    pp_device *device, gboolean on_device, gint gpu, guint n_slices)
 {
+  pp_arena *host = pp_device_arena (device);
   GstPpTensorPool *self = g_object_new (GST_TYPE_PP_TENSOR_POOL, NULL);
 
   gst_object_ref_sink (self);
   self->n_slices = n_slices;
-  self->allocator = gst_pp_allocator_new (arena, backend, NULL, NULL);
+  self->allocator = on_device
+      ? gst_pp_allocator_new_on_device (
+            pp_device_memory (device), host, pp_device_context (device), gpu)
+      : gst_pp_allocator_new (host, pp_device_backend (device), NULL, NULL);
   /* Copies of tensors are ordinary memory. */
   GST_OBJECT_FLAG_SET (self->allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
   return GST_BUFFER_POOL_CAST (self);

@@ -15,11 +15,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     GstPpTensorPool, gst_pp_tensor_pool, GST, PP_TENSOR_POOL, GstBufferPool)
 
-/* Buffers with one memory of exactly the configured size, in arena, of n_slices
- * slices. A buffer leaves the pool only after the jobs of its last use have ended,
+/* Buffers with one memory of exactly the configured size, of n_slices slices, in
+ * the pinned memory of device or, on_device, in the GPU's, which has that number. A buffer leaves the pool only after the jobs of its last use have ended,
  * and comes back only if nobody else holds its memory. */
 GstBufferPool *gst_pp_tensor_pool_new (
-    pp_arena *arena, pp_backend_id backend, guint n_slices);
+    pp_device *device, gboolean on_device, gint gpu, guint n_slices);
 /* Why the pool last refused a configuration or failed to make a buffer. */
 void gst_pp_tensor_pool_get_error (GstBufferPool *pool, pp_error *error);
 

@@ -2,6 +2,15 @@
 
 #include "inputformat.h"
 
+gboolean
+gst_pp_caps_are_cuda (const GstCaps *caps, guint nth)
+{
+  const GstCapsFeatures *features = gst_caps_get_features (caps, nth);
+
+  return features != NULL && !gst_caps_features_is_any (features) &&
+      gst_caps_features_contains (features, GST_PP_CUDA_FEATURE);
+}
+
 static gboolean
 fill_component (
     const GstVideoFormatInfo *finfo, guint c, pp_component *component)

@@ -29,10 +29,21 @@ G_BEGIN_DECLS
   "ARGB64_BE, RGBA64_LE, RGBA64_BE, BGRA64_LE, BGRA64_BE, ABGR64_LE, "         \
   "ABGR64_BE, AYUV64 }"
 
-#define GST_PP_INPUT_CAPS                                                      \
-  "video/x-raw, format = (string) " GST_PP_INPUT_FORMATS                       \
+/* GStreamer's name for memory on a GPU. */
+#define GST_PP_CUDA_FEATURE "memory:CUDAMemory"
+
+#define GST_PP_INPUT_FIELDS                                                    \
+  ", format = (string) " GST_PP_INPUT_FORMATS                                  \
   ", width = (int) [ 1, " G_STRINGIFY (                                        \
       PP_MAX_SIZE) " ], height = (int) [ 1, " G_STRINGIFY (PP_MAX_SIZE) " ]"
+
+/* What the sink pads take; a source that can do both takes the first. */
+#define GST_PP_INPUT_CAPS                                                      \
+  "video/x-raw(" GST_PP_CUDA_FEATURE ")" GST_PP_INPUT_FIELDS                   \
+  "; video/x-raw" GST_PP_INPUT_FIELDS
+
+/* Whether what the nth structure of caps describes lies on a GPU. */
+gboolean gst_pp_caps_are_cuda (const GstCaps *caps, guint nth);
 
 /* As gst_video_info_from_caps, but each field of the caps counts for itself: one
  * that is unknown, or that such frames cannot have, is as if it were not there.

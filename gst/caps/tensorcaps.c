@@ -10,6 +10,8 @@
 /* A kind of structure that the src pad's caps may have. */
 typedef struct {
   const gchar *name;
+  gboolean
+      on_device; /* with the feature memory:CUDAMemory, which the others lack */
   /* Pictures of a tensor with structure's caps; 0: it leaves that open. NULL:
    * always 1. */
   gint (*count_pictures) (const GstStructure *structure);
@@ -143,29 +145,34 @@ write_video (GstStructure *structure, const GstPpTensor *tensor,
 /* the table */
 
 static const Kind kinds[] = {
-  { "other/tensors", count_pictures, read_tensors, write_tensors },
-  { "video/x-raw", NULL, gst_pp_video_caps_read, write_video },
+  { "other/tensors", FALSE, count_pictures, read_tensors, write_tensors },
+  { "other/tensors", TRUE, count_pictures, read_tensors, write_tensors },
+  { "video/x-raw", FALSE, NULL, gst_pp_video_caps_read, write_video },
 };
 
-/* NULL: it is none of the src pad's. */
+/* That of the nth structure. NULL: it is none of the src pad's. */
 static const Kind *
-find_kind (const GstStructure *structure)
+find_kind (const GstCaps *caps, guint nth)
 {
+  const GstStructure *structure = gst_caps_get_structure (caps, nth);
+  const gboolean on_device = gst_pp_caps_are_cuda (caps, nth);
+
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    if (gst_structure_has_name (structure, kinds[i].name))
+    if (gst_structure_has_name (structure, kinds[i].name) &&
+        kinds[i].on_device == on_device)
       return &kinds[i];
   return NULL;
 }
 
 /* caps of the other pad */
 
-/* video's framerate divided by the number of pictures: what tensors have. */
+/* video's framerate divided by the number of pictures: what tensors, of that kind,
+ * have. */
 static void
-set_tensors_rate (GstStructure *tensors, const GstStructure *video,
-    const GstPpTensorConstraints *constraints)
+set_tensors_rate (GstStructure *tensors, const Kind *kind,
+    const GstStructure *video, const GstPpTensorConstraints *constraints)
 {
   const GValue *framerate = gst_structure_get_value (video, "framerate");
-  const Kind *kind = find_kind (tensors);
   const gint batch =
       kind == NULL || kind->count_pictures == NULL ? 1 : constraints->batch;
   GValue scaled = G_VALUE_INIT;
@@ -185,9 +192,8 @@ set_tensors_rate (GstStructure *tensors, const GstStructure *video,
 /* The other way. */
 static void
 set_video_rate (GstStructure *video, const GstStructure *tensors,
-    const GstPpTensorConstraints *constraints)
+    const Kind *kind, const GstPpTensorConstraints *constraints)
 {
-  const Kind *kind = find_kind (tensors);
   const GValue *framerate = gst_structure_get_value (tensors, "framerate");
   gint batch = 1;
 
@@ -204,6 +210,21 @@ set_video_rate (GstStructure *video, const GstStructure *tensors,
   }
 }
 
+/* A copy of the other pad's template without what may not lie on a GPU. */
+static GstCaps *
+copy_possible (const GstCaps *other_template, GstPadDirection direction,
+    const GstPpTensorConstraints *constraints)
+{
+  const gboolean cuda = direction == GST_PAD_SINK ? constraints->cuda_tensors
+                                                  : constraints->cuda_frames;
+  GstCaps *other = gst_caps_copy (other_template);
+
+  for (guint o = gst_caps_get_size (other); o > 0; o--)
+    if (!cuda && gst_pp_caps_are_cuda (other, o - 1))
+      gst_caps_remove_structure (other, o - 1);
+  return other;
+}
+
 GstCaps *
 gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
     const GstPpTensorConstraints *constraints, const GstCaps *other_template,
@@ -213,13 +234,15 @@ gst_pp_tensor_caps_transform (const GstCaps *caps, GstPadDirection direction,
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     const GstStructure *from = gst_caps_get_structure (caps, i);
-    GstCaps *other = gst_caps_copy (other_template);
+    GstCaps *other = copy_possible (other_template, direction, constraints);
 
     for (guint o = 0; o < gst_caps_get_size (other); o++)
       if (direction == GST_PAD_SINK)
-        set_tensors_rate (gst_caps_get_structure (other, o), from, constraints);
+        set_tensors_rate (gst_caps_get_structure (other, o),
+            find_kind (other, o), from, constraints);
       else
-        set_video_rate (gst_caps_get_structure (other, o), from, constraints);
+        set_video_rate (gst_caps_get_structure (other, o), from,
+            find_kind (caps, i), constraints);
     result = gst_caps_merge (result, other);
   }
   if (filter == NULL)
@@ -270,6 +293,7 @@ fill_open (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
   tensor->batch = constraints->batch > 0 ? constraints->batch
                                          : MAX (constraints->usual_batch, 1);
   tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
+  tensor->on_device = FALSE;
 }
 
 static gchar *
@@ -327,11 +351,16 @@ fix_candidate (const GstCaps *candidates, guint i,
   const GstStructure *video =
       sink_caps != NULL ? gst_caps_get_structure (sink_caps, 0) : NULL;
   const GstStructure *candidate = gst_caps_get_structure (candidates, i);
-  const Kind *kind = find_kind (candidate);
+  const Kind *kind = find_kind (candidates, i);
   const gchar *shape;
   GstPpTensor tensor;
 
   fill_open (&tensor, constraints, video);
+  if (kind != NULL && kind->on_device && !constraints->cuda_tensors) {
+    *reason =
+        g_strdup ("tensors in CUDA memory, but they are computed on the CPU");
+    return NULL;
+  }
   if (kind == NULL ||
       !kind->read (candidate, constraints, &tensor, &shape, reason))
     return NULL;
@@ -383,10 +412,11 @@ gst_pp_tensor_from_caps (const GstCaps *caps,
     gchar **reason)
 {
   const GstStructure *structure = gst_caps_get_structure (caps, 0);
-  const Kind *kind = find_kind (structure);
+  const Kind *kind = find_kind (caps, 0);
   const gchar *shape = NULL;
 
   tensor->format = GST_VIDEO_FORMAT_UNKNOWN;
+  tensor->on_device = kind != NULL && kind->on_device;
   if (kind != NULL &&
       !kind->read (structure, constraints, tensor, &shape, reason))
     return FALSE;

@@ -4,21 +4,27 @@
  *
  * Tensor caps are NNStreamer's: other/tensors, format=static, num_tensors=1,
  * types and dimensions as strings, dimensions innermost first: W:H:C:N for nchw,
- * C:W:H:N for nhwc. The src pad can also send the picture as video.
+ * C:W:H:N for nhwc. The same with the feature memory:CUDAMemory are tensors that
+ * stay on the device. The src pad can also send the picture as video.
  */
 #ifndef GST_PP_TENSOR_CAPS_H
 #define GST_PP_TENSOR_CAPS_H
 
 #include <gst/video/video.h>
 
+#include "inputformat.h"
 #include "kernels/preproc.h"
 
 G_BEGIN_DECLS
 
-#define GST_PP_TENSOR_CAPS                                                     \
-  "other/tensors, format = (string) static, num_tensors = (int) 1, "           \
+#define GST_PP_TENSOR_FIELDS                                                   \
+  ", format = (string) static, num_tensors = (int) 1, "                        \
   "types = (string) { float32, float16, uint8, int8 }, "                       \
   "framerate = (fraction) [ 0/1, 2147483647/1 ]"
+
+#define GST_PP_TENSOR_CAPS                                                     \
+  "other/tensors" GST_PP_TENSOR_FIELDS "; other/tensors(" GST_PP_CUDA_FEATURE  \
+  ")" GST_PP_TENSOR_FIELDS
 
 /* A tensor of one picture that lies as a video frame does, before it is
  * normalised. */
@@ -44,6 +50,7 @@ typedef struct {
   /* GST_VIDEO_FORMAT_UNKNOWN: other/tensors. Else it is video of this format, type
    * is uint8 and batch 1. */
   GstVideoFormat format;
+  gboolean on_device; /* it stays there */
 } GstPpTensor;
 
 /* What properties require of a tensor. */
@@ -55,6 +62,8 @@ typedef struct {
   gint batch;       /* 0: left open */
   gint usual_batch; /* where caps leave it open, too; 0 is 1 */
   gboolean no_rate; /* frames do not say how many tensors there are */
+  /* what may lie on a GPU */
+  gboolean cuda_frames, cuda_tensors;
   /* for video: what becomes of pixels and colours */
   gint fit; /* pp_fit */
   gboolean ignore_pixel_aspect_ratio;
@@ -71,7 +80,7 @@ gsize gst_pp_tensor_size (const GstPpTensor *tensor);
  * that of frames, divided by the number of pictures; going downstream, it is left
  * open where constraints do not say that number. With no_rate it is 0/1. Properties do not narrow caps
  * otherwise: caps with one shape would count as fixed, and the base class would not
- * ask downstream. */
+ * ask downstream. What may not lie on a GPU is left out. */
 GstCaps *gst_pp_tensor_caps_transform (const GstCaps *caps,
     GstPadDirection direction, const GstPpTensorConstraints *constraints,
     const GstCaps *other_template, GstCaps *filter);

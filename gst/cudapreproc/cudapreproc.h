@@ -241,21 +241,19 @@ gst_cuda_preproc_picture_map_box (const GstCudaPreprocPicture *picture,
 
 /* on the device */
 
-/* The key of a memory's qdata that is a GstCudaPreprocDeviceTensor. */
-#define GST_CUDA_PREPROC_DEVICE_TENSOR_NAME "GstCudaPreprocDeviceTensor"
-
 /**
  * GstCudaPreprocDeviceTensor:
- * @struct_size: bytes of this struct in the plugin that filled it; fields are
- *   only ever added at its end
+ * @struct_size: bytes of this struct in the program; fields are only ever added at
+ *   its end
  * @data: the device pointer (CUdeviceptr) of the first byte
  * @size: bytes from there on that belong to the tensor
- * @context: the CUcontext in which @data and @event are valid
+ * @context: the CUcontext in which @data and @events are valid
  * @device: number of the CUDA device
- * @event: a CUevent that has passed when the tensor is complete
+ * @n_events: how many events there are; 0: the tensor is complete
+ * @events: CUevents; when all of them have passed, the tensor is complete
  *
- * A tensor that stays on a CUDA device: other/tensors(memory:CUDAMemory).
- * Everything belongs to the memory, until its last unref.
+ * A tensor that stays on a CUDA device: other/tensors(memory:CUDAMemory). It is no
+ * GstCudaMemory. Everything belongs to the memory, until its last unref.
  */
 typedef struct {
   gsize struct_size;
@@ -263,8 +261,16 @@ typedef struct {
   gsize size;
   gpointer context;
   gint device;
-  gpointer event;
+  guint n_events;
+  gpointer events[64];
 } GstCudaPreprocDeviceTensor;
+
+/* Not for programs: what such a memory has as qdata, under this name. */
+#define GST_CUDA_PREPROC_DEVICE_TENSOR_NAME "GstCudaPreprocDeviceTensor"
+
+typedef struct {
+  gboolean (*describe) (GstMemory *memory, GstCudaPreprocDeviceTensor *tensor);
+} GstCudaPreprocDeviceAccess;
 
 /**
  * gst_cuda_preproc_memory_get_device_tensor:
@@ -272,17 +278,21 @@ typedef struct {
  * @tensor: (out caller-allocates): where it lies; fields that the plugin does
  *   not know yet are 0
  *
- * For work on a CUDA stream of one's own: that stream waits for the event, the
- * host waits for nothing. Keep the memory until the work is done. To wait on the
- * host instead, map the memory with GST_MAP_READ | GST_MAP_CUDA. Any thread.
+ * For work on a CUDA stream of one's own: that stream waits for the events, and the
+ * host only until the tensor's jobs are queued. Keep the memory until the work is
+ * done, and do not write to it. To wait on the host instead, map the memory with
+ * GST_MAP_READ | GST_MAP_CUDA, where GST_MAP_CUDA is GST_MAP_FLAG_LAST << 1. Any
+ * thread.
  *
  *     GstCudaPreprocDeviceTensor tensor;
  *     if (gst_cuda_preproc_memory_get_device_tensor (memory, &tensor)) {
- *       cuStreamWaitEvent (stream, (CUevent) tensor.event, 0);
+ *       for (guint i = 0; i < tensor.n_events; i++)
+ *         cuStreamWaitEvent (stream, (CUevent) tensor.events[i], 0);
  *       infer (stream, (CUdeviceptr) tensor.data);
  *     }
  *
- * Returns: FALSE where the tensor is in host memory, or is none.
+ * Returns: FALSE where the tensor is in host memory, is none, or could not be
+ *   computed. Events pass also for a tensor that fails later; mapping it tells.
  */
 static inline gboolean
 gst_cuda_preproc_memory_get_device_tensor (
@@ -291,18 +301,13 @@ gst_cuda_preproc_memory_get_device_tensor (
   const GQuark key =
       g_quark_from_static_string (GST_CUDA_PREPROC_DEVICE_TENSOR_NAME);
   GstMemory *root = memory->parent != NULL ? memory->parent : memory;
-  const GstCudaPreprocDeviceTensor *found =
-      (const GstCudaPreprocDeviceTensor *) gst_mini_object_get_qdata (
+  const GstCudaPreprocDeviceAccess *access =
+      (const GstCudaPreprocDeviceAccess *) gst_mini_object_get_qdata (
           GST_MINI_OBJECT_CAST (root), key);
 
   memset (tensor, 0, sizeof *tensor);
-  if (found == NULL)
-    return FALSE;
-  memcpy (tensor, found, MIN (found->struct_size, sizeof *tensor));
-  /* A share begins and ends inside of what it shares. */
-  tensor->data += memory->offset - root->offset;
-  tensor->size = memory->size;
-  return TRUE;
+  tensor->struct_size = sizeof *tensor;
+  return access != NULL && access->describe (memory, tensor);
 }
 
 /* linked statically */

@@ -681,19 +681,24 @@ def _find_element(Gst: Any, pipeline: Any) -> Any:
 
 
 def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
-         **properties: Any) -> Stream:
+         device: str = "cpu", **properties: Any) -> Stream:
     """Starts a pipeline and returns its tensors.
 
     source: a file, a URI such as rtsp://camera/stream, or a pipeline as
         gst-launch-1.0 takes it, up to the element: "v4l2src ! decodebin".
         Where the pipeline has a cudapreproc of its own, it is that one.
     latest: keep only the newest tensor while Python is busy: for cameras
+    device: "cuda": tensors stay on the GPU, for torch.as_tensor and others;
+        "cpu": they are in host memory, wherever they are computed
     properties: those of the element, with _ for -; lists as sequences:
         preset="imagenet", width=224, height=224, pad_value=0
 
-    Raises Error where it cannot start, FileNotFoundError, and TypeError for a
-    property that does not exist or does not take the value.
+    Raises Error where it cannot start, FileNotFoundError, ValueError for a device
+    that is neither, and TypeError for a property that does not exist or does not
+    take the value.
     """
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device={device!r}: must be 'cpu' or 'cuda'")
     Gst = _load()
     if Gst.ElementFactory.find("cudapreproc") is None:
         raise Error("GStreamer does not find cudapreproc: set GST_PLUGIN_PATH "
@@ -702,6 +707,8 @@ def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
     line, uri = _describe(Gst, os.fspath(source))
     if not re.search(r"(^|!)\s*cudapreproc\b", line):
         line += " ! cudapreproc"
+    if device == "cuda":
+        line += " ! other/tensors(memory:CUDAMemory)"
     line += (" ! appsink name=cudapreproc-sink sync=false "
              "enable-last-sample=false max-buffers=" +
              ("1 drop=true" if latest else "4"))
@@ -719,6 +726,11 @@ def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
     if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
         stream._errors.check(_PATIENCE)
         raise Error("The pipeline does not start")
+    name = element.get_property("device-name") or ""
+    if device == "cuda" and not name.startswith("cuda"):
+        stream.close()
+        raise Error("Tensors cannot stay on the GPU: they are computed on "
+                    f"{name}", element.get_name())
     return stream
 
 

@@ -35,6 +35,9 @@ static const struct {
   [GST_PP_FAULT_DEVICE] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
       "Set the pipeline to READY and start it again, which opens the device "
       "anew." },
+  [GST_PP_FAULT_CONTEXT] = { gst_core_error_quark, GST_CORE_ERROR_NEGOTIATION,
+      "Give all CUDA elements the same cuda-device-id, and one CUDA context, or put "
+      "cudadownload before cudapreproc." },
   [GST_PP_FAULT_FORK] = { gst_resource_error_quark, GST_RESOURCE_ERROR_FAILED,
       "Start pipelines after the fork, in the process that runs them, or call "
       "exec in the child." },

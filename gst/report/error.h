@@ -22,8 +22,9 @@ typedef enum {
   GST_PP_FAULT_NO_DEVICE, /* no device, driver or toolkit */
   GST_PP_FAULT_NO_MEMORY, /* of the host or the device */
   GST_PP_FAULT_DEVICE,    /* a call of the device failed */
-  GST_PP_FAULT_FORK,      /* the device was opened before a fork */
-  GST_PP_FAULT_FILE,      /* a file that cannot be written */
+  GST_PP_FAULT_CONTEXT, /* frames in CUDA memory that this device cannot read */
+  GST_PP_FAULT_FORK,    /* the device was opened before a fork */
+  GST_PP_FAULT_FILE,    /* a file that cannot be written */
   GST_PP_N_FAULTS
 } GstPpFault;
 

@@ -154,6 +154,20 @@ gst_pp_monitor_restart (GstPpMonitor *monitor)
 }
 
 gboolean
+gst_pp_monitor_change_device (GstPpMonitor *monitor)
+{
+  GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
+  const gboolean wanted = monitor->timeline != NULL;
+
+  gst_pp_stats_restart (&monitor->stats);
+  monitor->streams_decided = FALSE;
+  if (wanted)
+    gst_pp_timeline_change_clock (monitor->timeline);
+  g_rec_mutex_unlock (mutex);
+  return wanted;
+}
+
+gboolean
 gst_pp_monitor_write_timeline (
     GstPpMonitor *monitor, const gchar *device, gchar **reason)
 {

@@ -41,6 +41,9 @@ gboolean gst_pp_monitor_write_timeline (
     GstPpMonitor *monitor, const gchar *device, gchar **reason);
 /* See gst_pp_stats_to_structure. */
 GstStructure *gst_pp_monitor_get_stats (GstPpMonitor *monitor);
+/* The frames that follow are of another device, whose clock begins anew. Whether a
+ * timeline is wanted. */
+gboolean gst_pp_monitor_change_device (GstPpMonitor *monitor);
 
 G_END_DECLS
 

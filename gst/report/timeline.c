@@ -12,10 +12,11 @@ struct _GstPpTimeline {
   gchar *path;   /* as the user wrote it */
   gchar *target; /* of gst_pp_output_file_find */
   void (*append) (GString *text, const GstPpTrace *trace);
-  gboolean written; /* no frame was added since */
-  guint64 frames;   /* added so far */
-  gint streams;     /* the highest stream's number + 1 */
-  gdouble origin;   /* the first frame's start, in the device's time */
+  gboolean written;   /* no frame was added since */
+  guint64 frames;     /* added so far */
+  gint streams;       /* the highest stream's number + 1 */
+  gdouble origin;     /* the first frame's start, in the device's time */
+  gboolean new_clock; /* the next frame's time is of another clock */
   /* the end of each stream's last frame, from origin */
   gdouble stream_until[PP_MAX_STREAMS];
   GstPpSpan ring[GST_PP_TIMELINE_FRAMES]; /* by number % size */
@@ -68,6 +69,23 @@ gst_pp_timeline_free (GstPpTimeline *timeline)
 }
 
 void
+gst_pp_timeline_change_clock (GstPpTimeline *timeline)
+{
+  timeline->new_clock = TRUE;
+}
+
+/* When the last of the frames ended, from origin. */
+static gdouble
+last_end (const GstPpTimeline *timeline)
+{
+  gdouble end = 0;
+
+  for (gint stream = 0; stream < timeline->streams; stream++)
+    end = MAX (end, timeline->stream_until[stream]);
+  return end;
+}
+
+void
 gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info)
 {
   const pp_times *times = &info->times;
@@ -76,6 +94,9 @@ gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info)
 
   if (timeline->frames == 0)
     timeline->origin = times->start;
+  else if (timeline->new_clock)
+    timeline->origin = times->start - last_end (timeline);
+  timeline->new_clock = FALSE;
   *span = (GstPpSpan){
     .number = timeline->frames,
     .stream = info->stream,

@@ -36,6 +36,9 @@ void gst_pp_timeline_add (GstPpTimeline *timeline, const pp_job_info *info);
  * older file there is then unchanged. */
 gboolean gst_pp_timeline_write (GstPpTimeline *timeline, const gchar *element,
     const gchar *device, const gchar *bottleneck, gchar **reason);
+/* The times of the frames that follow begin anew: these frames are drawn after all
+ * before them. */
+void gst_pp_timeline_change_clock (GstPpTimeline *timeline);
 
 G_END_DECLS
 

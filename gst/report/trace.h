@@ -20,6 +20,14 @@ typedef struct {
   gsize bytes[GST_PP_N_STAGES]; /* over the bus; 0 for the kernel */
 } GstPpSpan;
 
+/* Whether there was such a stage. On the CPU nothing is copied, nor are frames and
+ * tensors on the device. */
+static inline gboolean
+gst_pp_span_has_stage (const GstPpSpan *span, gint stage)
+{
+  return stage == GST_PP_STAGE_KERNEL || span->bytes[stage] > 0;
+}
+
 /* What the file says besides its times: valid UTF-8 without control characters
  * and noncharacters, since XML can hold neither. */
 typedef struct {

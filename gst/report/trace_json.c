@@ -44,6 +44,16 @@ track_of (gint stream, gint stage)
   return stream * GST_PP_N_STAGES + stage + 1;
 }
 
+static gboolean
+has_track (const GstPpTrace *trace, gint stream, gint stage)
+{
+  for (guint i = 0; i < trace->length; i++)
+    if (trace->span[i].stream == stream &&
+        gst_pp_span_has_stage (&trace->span[i], stage))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 append_names (GString *text, const GstPpTrace *trace)
 {
@@ -55,6 +65,8 @@ append_names (GString *text, const GstPpTrace *trace)
   for (gint stream = 0; stream < trace->streams; stream++) {
     for (gint s = 0; s < GST_PP_N_STAGES; s++) {
       const gint track = track_of (stream, s);
+      if (!has_track (trace, stream, s))
+        continue;
       g_string_append_printf (text,
           ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":%d,\"tid\":%d,"
           "\"args\":{\"name\":\"stream %d %s\"}}",
@@ -74,6 +86,8 @@ append_span (GString *text, const GstPpSpan *span)
     const gint64 begin = (gint64) (span->edge[s] * 1000 + 0.5);
     const gint64 end = (gint64) (span->edge[s + 1] * 1000 + 0.5);
 
+    if (!gst_pp_span_has_stage (span, s))
+      continue;
     g_string_append_printf (text,
         ",\n{\"ph\":\"X\",\"name\":\"%s %" G_GUINT64_FORMAT "\",\"cat\":\"%s\","
         "\"pid\":%d,\"tid\":%d,\"ts\":",

@@ -298,8 +298,7 @@ append_span (GString *text, const Stretch *stretch, const GstPpSpan *span)
   for (gint s = 0; s < GST_PP_N_STAGES; s++) {
     const gdouble begin = MAX (span->edge[s], stretch->begin);
     const gdouble end = MIN (span->edge[s + 1], stretch->end);
-    /* On the CPU nothing is copied: these stages are empty. */
-    if (end < begin || (s != GST_PP_STAGE_KERNEL && span->bytes[s] == 0))
+    if (end < begin || !gst_pp_span_has_stage (span, s))
       continue;
     const gdouble x = MAX (x_of (stretch, begin), from);
     const gdouble to = MAX (x_of (stretch, end), x + MIN_WIDTH);

@@ -15,6 +15,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 import threading
 import time
 import unittest
@@ -47,6 +48,10 @@ COMMANDS = {
         (r"tensor_filter framework=onnxruntime model=\S+",
          "other/tensors,types=float32,dimensions=640:640:3:1"),
     ],
+    "# a GPU decoder": [
+        (r"qtdemux ! h264parse ! nvh264dec", "decodebin"),
+        (r"\(memory:CUDAMemory\)", ""),
+    ],
     "gst-launch-1.0 -v videotestsrc": [],
     "gst-launch-1.0 -v cudapreprocmux": [],
     "gst-launch-1.0 videotestsrc": [],
@@ -63,6 +68,25 @@ COMMANDS = {
 # is an indented block, becomes part of it.
 BUILD = r"`(gcc -o tensors tensors\.c [^`]*)`"
 LOOP = "GstCudaPreprocPicture picture;"
+# Another indented block, which is compiled with a stand-in for CUDA.
+DEVICE = "GstCudaPreprocDeviceTensor tensor;"
+DEVICE_PROGRAM = """#include <gst/cudapreproc/cudapreproc.h>
+static void *stream;
+static int
+cuStreamWaitEvent (void *waits, void *event, unsigned flags)
+{
+  return waits != event && flags == 0;
+}
+int
+main (int argc, char **argv)
+{
+  gst_init (&argc, &argv);
+  GstBuffer *buffer = gst_buffer_new_allocate (NULL, 4, NULL);
+%s
+  gst_buffer_unref (buffer);
+  return tensor.n_events != 0;
+}
+"""
 
 
 def read_blocks(text):
@@ -165,10 +189,11 @@ class Readme(unittest.TestCase):
     def test_tables_know_all(self):
         unknown = [(kind, text) for kind, text in self.blocks if not (
             kind == "sh" and any(map(text.startswith, COMMANDS)) or
-            kind in ("c", "python") or kind == "" and LOOP in text)]
+            kind in ("c", "python") or
+            kind == "" and (LOOP in text or DEVICE in text))]
         self.assertEqual(unknown, [], "name it in COMMANDS and run it in a test")
         kinds = [kind for kind, text in self.blocks]
-        for kind, count in {"c": 1, "python": 1, "": 1,
+        for kind, count in {"c": 1, "python": 1, "": 2,
                             "sh": len(COMMANDS)}.items():
             self.assertEqual(kinds.count(kind), count, kind)
 
@@ -254,6 +279,17 @@ class Readme(unittest.TestCase):
         self.check(build.replace("gstreamer-app-1.0",
                                  "gstreamer-app-1.0 gstcudapreproc-1.0"))
         self.assertRegex(self.check("./tensors"), r"(?m)^box \d")
+
+    def test_on_the_gpu(self):
+        self.need("gcc", "pkg-config")
+        self.need_film()
+        for command in self.find("# a GPU decoder"):
+            self.check(command)
+        (self.scratch / "device.c").write_text(
+            DEVICE_PROGRAM % textwrap.indent(self.find_one("", DEVICE), "  "))
+        self.check("gcc -Wall -Werror -o device device.c "
+                   "$(pkg-config --cflags --libs gstcudapreproc-1.0)")
+        self.check("./device")
 
     def test_boxes(self):
         self.need("gcc", "pkg-config")

@@ -23,6 +23,9 @@ take_constraints (input *in)
   constraints.batch = take_index (in, 6);
   constraints.fit = take_index (in, PP_N_FITS);
   constraints.ignore_pixel_aspect_ratio = take_bool (in);
+  /* The corpus has no byte for it: both values come in any case. */
+  constraints.cuda_frames = constraints.cuda_tensors =
+      constraints.ignore_pixel_aspect_ratio;
   if (take_bool (in))
     constraints.crop =
         (pp_rect){ take_int (in), take_int (in), take_int (in), take_int (in) };

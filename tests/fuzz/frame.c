@@ -186,7 +186,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 
     take_metas (&in, &negotiated.info, buffer);
     negotiated.settings.video_direction = take_index (&in, PP_N_DIRECTIONS);
-    if (gst_pp_input_map (&input, &negotiated.info, buffer, &reason)) {
+    if (gst_pp_input_map (&input, &negotiated.info, FALSE, buffer, &reason)) {
       check_input (&input, &negotiated);
       gst_pp_input_clear (&input);
     } else {

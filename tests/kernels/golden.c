@@ -396,7 +396,7 @@ check_plan (gchar **columns, const gchar *folder, const pp_plan *plan,
     return FALSE;
   }
   if (!gst_pp_input_map (
-          &frame, info, gst_buffer_new_wrapped (input, size), &reason)) {
+          &frame, info, FALSE, gst_buffer_new_wrapped (input, size), &reason)) {
     g_print ("%s: %s\n", columns[NAME], reason);
     return FALSE;
   }

@@ -627,6 +627,34 @@ class OnDevice(unittest.TestCase):
             tensor = next(stream)
         self.assertFalse(hasattr(tensor, "__cuda_array_interface__"))
 
+    def test_open(self):
+        with self.assertRaisesRegex(ValueError, "device='gpu'"):
+            cudapreproc.open(CLIP, device="gpu")
+        with self.assertRaisesRegex(cudapreproc.Error, "on cpu"):
+            cudapreproc.open(CLIP, device="cuda", backend="cpu")
+
+    def test_on_a_gpu(self):
+        settings = {"width": 32, "height": 40, "fit": "letterbox"}
+        try:
+            stream = cudapreproc.open(CLIP, device="cuda", backend="cuda",
+                                      **settings)
+        except cudapreproc.Error as error:
+            self.skipTest(str(error))
+        tensor = next(stream)
+        interface = tensor.__cuda_array_interface__
+        self.assertEqual(interface["shape"], (1, 3, 40, 32))
+        self.assertFalse(interface["data"][1])
+        host = next(cudapreproc.open(CLIP, **settings)).numpy()
+        self.assertTrue((tensor.numpy() == host).all())
+        try:
+            import torch
+        except ImportError:
+            return
+        array = torch.as_tensor(tensor, device="cuda")
+        self.assertEqual(array.data_ptr(), interface["data"][0])
+        del tensor, stream
+        self.assertTrue((array.cpu().numpy() == host).all())
+
     def test_device_tensor(self):
         """Caps that say so, on memory that takes GST_MAP_CUDA for a plain map."""
         pipeline = Gst.parse_launch(

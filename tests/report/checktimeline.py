@@ -51,10 +51,14 @@ def check_json(path, recorded, frames, streams, longest):
         spans[key] = begin, end, args["stream"]
     need(len(names) == len(set(names.values())), "tracks", names)
 
-    need(len(spans) == len(STAGES) * recorded, len(spans), "spans")
+    kernels = sum(stage == "kernel" for _, stage in spans)
+    need(kernels == recorded, kernels, "kernels")
     until = {}
     for frame in range(frames - recorded, frames):
         for stage in STAGES:
+            # Nothing is copied on the CPU, or where all stays on the device.
+            if (frame, stage) not in spans and stage != "kernel":
+                continue
             begin, end, stream = spans[frame, stage]
             need(begin >= until.get(stream, 0), "overlap in stream", stream,
                  "frame", frame, stage)

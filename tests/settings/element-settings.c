@@ -7,7 +7,7 @@
 #include <locale.h>
 #include <string.h>
 
-#include "gst/buffers/host_memory.h"
+#include "gst/buffers/arena_memory.h"
 #include "gst/caps/tensorcaps.h"
 #include "gst/cudapreproc.h"
 #include "gst/settings/presets.h"

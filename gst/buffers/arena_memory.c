@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "host_memory.h"
+#include "arena_memory.h"
 
 #include <string.h>
 
+#include "device_memory.h"
+#include "gst/cudapreproc/cudapreproc.h"
 #include "gst/debug.h"
 
 /* Arena blocks are aligned to this, bytes. */
@@ -23,8 +25,9 @@ typedef struct {
   pp_backend_id backend;
   void *block;
   gsize block_size;
-  guint8 *data; /* in the block, aligned as asked */
-  guint last;   /* the slice whose job was taken last: the last job to end */
+  guint8 *data;             /* in the block, aligned as asked */
+  GstPpDeviceBlock *device; /* owned; NULL: the block is in host memory */
+  guint last; /* the slice whose job was taken last: the last job to end */
   guint n_slices;
   Slice slice[];
 } GstPpMemory;
@@ -33,6 +36,10 @@ struct _GstPpAllocator {
   GstAllocator parent;
   pp_arena *arena;
   pp_backend_id backend;
+  /* Of memory on the device; host is NULL where there is none. */
+  pp_arena *host;
+  gpointer context;
+  gint gpu;
   guint64 waited; /* atomic; nanoseconds that maps waited for jobs */
   GWeakRef owner;
   GstPpAllocatorFailed failed;
@@ -49,14 +56,21 @@ root_of (GstMemory *memory)
 gboolean
 gst_pp_is_memory (GstMemory *memory)
 {
-  return memory != NULL && gst_memory_is_type (memory, GST_PP_MEMORY_TYPE);
+  return memory != NULL && GST_IS_PP_ALLOCATOR (memory->allocator);
+}
+
+gboolean
+gst_pp_memory_is_on_device (GstMemory *memory)
+{
+  return root_of (memory)->device != NULL;
 }
 
 gboolean
 gst_pp_memory_is_pinned (
     GstMemory *memory, pp_backend_id backend, const guint8 *data, gsize size)
 {
-  if (!gst_pp_is_memory (memory) || root_of (memory)->backend != backend)
+  if (!gst_pp_is_memory (memory) || root_of (memory)->backend != backend ||
+      gst_pp_memory_is_on_device (memory))
     return FALSE;
 
   const guintptr begin = (guintptr) root_of (memory)->data;
@@ -97,6 +111,8 @@ gst_pp_memory_forget_jobs (GstMemory *memory)
 
   for (guint i = 0; i < root->n_slices; i++)
     pp_job_unref (&root->slice[i].job);
+  if (root->device != NULL)
+    gst_pp_device_block_forget_copy (root->device);
 }
 
 void
@@ -177,13 +193,65 @@ memory_map (GstMemory *memory, gsize maxsize, GstMapFlags flags)
   if (flags & GST_MAP_WRITE)
     for (guint i = 0; i < root->n_slices; i++)
       root->slice[i].padding = 0;
-  return root->data;
+  return root->device != NULL ? gst_pp_device_block_map (root->device, flags)
+                              : root->data;
 }
 
 static void
-memory_unmap (GstMemory *memory)
+memory_unmap (GstMemory *memory, GstMapInfo *info)
 {
+  GstPpMemory *root = root_of (memory);
+
+  if (root->device != NULL)
+    gst_pp_device_block_unmap (root->device, info->flags);
 }
+
+/* on the device */
+
+/* A job whose event is not there any more has ended. */
+static gboolean
+add_event (GstCudaPreprocDeviceTensor *tensor, pp_job *job)
+{
+  gpointer event = pp_job_event (job);
+
+  if (event == NULL)
+    return pp_job_wait (job, NULL) == PP_OK;
+  tensor->events[tensor->n_events++] = event;
+  return TRUE;
+}
+
+/* For programs, which may have been built with an older header: they say how large
+ * their struct is. */
+static gboolean
+describe_on_device (GstMemory *memory, GstCudaPreprocDeviceTensor *tensor)
+{
+  const GstPpAllocator *allocator = GST_PP_ALLOCATOR (memory->allocator);
+  const GstPpMemory *root = root_of (memory);
+  GstCudaPreprocDeviceTensor full = {
+    .struct_size = MIN (tensor->struct_size, sizeof full),
+    .data = (guint64) (guintptr) gst_pp_memory_get_data (memory),
+    .size = memory->size,
+    .context = allocator->context,
+    .device = allocator->gpu,
+  };
+  const pp_job *last = NULL;
+  gboolean good = TRUE;
+
+  for (guint i = 0; i < root->n_slices; i++) {
+    pp_job *job = root->slice[i].job;
+    if (job != NULL && job != last)
+      good = add_event (&full, job) && good;
+    last = job;
+  }
+  memcpy (tensor, &full, full.struct_size);
+  return good;
+}
+
+static const GstCudaPreprocDeviceAccess access_on_device = {
+  .describe = describe_on_device,
+};
+G_STATIC_ASSERT (G_N_ELEMENTS (((GstCudaPreprocDeviceTensor *) NULL)->events) ==
+    PP_MAX_PICTURES);
 
 static GstMemory *
 memory_share (GstMemory *memory, gssize offset, gssize size)
@@ -224,6 +292,34 @@ add_up (gsize offset, gsize size, const GstAllocationParams *params,
       *block_size <= G_MAXSSIZE;
 }
 
+/* Makes size bytes from offset on zero. */
+static gboolean
+zero (GstPpMemory *memory, gsize offset, gsize size, pp_error *error)
+{
+  if (size == 0)
+    return TRUE;
+  if (memory->device == NULL) {
+    memset (memory->data + offset, 0, size);
+    return TRUE;
+  }
+  g_autofree guint8 *zeros = g_malloc0 (size);
+  return pp_arena_upload (
+             memory->arena, memory->data + offset, zeros, size, error) == PP_OK;
+}
+
+/* What is before and behind the data, if its flags say that it is zero. */
+static gboolean
+fill_edges (GstPpMemory *memory, gsize offset, gsize size, gsize padding,
+    pp_error *error)
+{
+  const guint flags = GST_MINI_OBJECT_FLAGS (memory);
+
+  return ((flags & GST_MEMORY_FLAG_ZERO_PREFIXED) == 0 ||
+             zero (memory, 0, offset, error)) &&
+      ((flags & GST_MEMORY_FLAG_ZERO_PADDED) == 0 ||
+          zero (memory, offset + size, padding, error));
+}
+
 /* offset: where the data begins, from params->prefix on. n_slices: 0 for memory of
  * frames, which no job writes to. */
 static GstMemory *
@@ -254,14 +350,22 @@ allocate (GstPpAllocator *allocator, gsize offset, gsize size, guint n_slices,
   memory->block_size = block_size;
   memory->data =
       (guint8 *) (((guintptr) block + params->align) & ~params->align);
-  if (flags & GST_MEMORY_FLAG_ZERO_PREFIXED)
-    memset (memory->data, 0, offset);
-  if (flags & GST_MEMORY_FLAG_ZERO_PADDED)
-    memset (memory->data + offset + size, 0, params->padding);
+  if (allocator->host != NULL) {
+    memory->device = g_new (GstPpDeviceBlock, 1);
+    gst_pp_device_block_init (
+        memory->device, memory->arena, allocator->host, memory->data, maxsize);
+  }
   gst_memory_init (GST_MEMORY_CAST (memory), flags,
       GST_ALLOCATOR_CAST (allocator), NULL, maxsize, params->align, offset,
       size);
-  return GST_MEMORY_CAST (memory);
+  if (memory->device != NULL)
+    gst_mini_object_set_qdata (GST_MINI_OBJECT_CAST (memory),
+        g_quark_from_static_string (GST_CUDA_PREPROC_DEVICE_TENSOR_NAME),
+        (gpointer) &access_on_device, NULL);
+  if (fill_edges (memory, offset, size, params->padding, error))
+    return GST_MEMORY_CAST (memory);
+  gst_memory_unref (GST_MEMORY_CAST (memory));
+  return NULL;
 }
 
 gsize
@@ -314,14 +418,18 @@ gst_pp_allocator_free (GstAllocator *allocator, GstMemory *memory)
   GstPpMemory *self = (GstPpMemory *) memory;
 
   if (memory->parent == NULL) {
+    if (self->device != NULL)
+      gst_pp_device_block_clear (self->device);
     pp_job *last = self->n_slices > 0 ? self->slice[self->last].job : NULL;
     if (last != NULL)
       pp_job_free_block_after (
           last, self->arena, self->block, self->block_size);
     else
       pp_arena_free (self->arena, self->block, self->block_size);
-    gst_pp_memory_forget_jobs (memory);
+    for (guint i = 0; i < self->n_slices; i++)
+      pp_job_unref (&self->slice[i].job);
     pp_arena_unref (&self->arena);
+    g_free (self->device);
   }
   g_free (self);
 }
@@ -331,6 +439,7 @@ gst_pp_allocator_finalize (GObject *object)
 {
   g_weak_ref_clear (&GST_PP_ALLOCATOR (object)->owner);
   pp_arena_unref (&GST_PP_ALLOCATOR (object)->arena);
+  pp_arena_unref (&GST_PP_ALLOCATOR (object)->host);
   G_OBJECT_CLASS (gst_pp_allocator_parent_class)->finalize (object);
 }
 
@@ -347,9 +456,9 @@ gst_pp_allocator_init (GstPpAllocator *self)
 {
   GstAllocator *allocator = GST_ALLOCATOR_CAST (self);
 
-  allocator->mem_type = GST_PP_MEMORY_TYPE;
+  allocator->mem_type = GST_PP_HOST_MEMORY_TYPE;
   allocator->mem_map = memory_map;
-  allocator->mem_unmap = memory_unmap;
+  allocator->mem_unmap_full = memory_unmap;
   allocator->mem_share = memory_share;
   allocator->mem_is_span = memory_is_span;
   g_weak_ref_init (&self->owner, NULL);
@@ -367,4 +476,19 @@ gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend, gpointer owner,
   g_weak_ref_set (&self->owner, owner);
   self->failed = failed;
   return GST_ALLOCATOR_CAST (self);
+}
+
+GstAllocator *
+gst_pp_allocator_new_on_device (
+    pp_arena *memory, pp_arena *host, gpointer context, gint gpu)
+{
+  GstAllocator *allocator =
+      gst_pp_allocator_new (memory, PP_BACKEND_CUDA, NULL, NULL);
+  GstPpAllocator *self = GST_PP_ALLOCATOR (allocator);
+
+  allocator->mem_type = GST_PP_DEVICE_MEMORY_TYPE;
+  self->host = pp_arena_ref (host);
+  self->context = context;
+  self->gpu = gpu;
+  return allocator;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * GstMemory in the engine's pinned arena, and the allocator that makes it. Frames
- * lie in it where upstream takes our allocator, tensors always. The memory of a
- * tensor has a slice for each picture; it carries the jobs that fill the slices,
- * and mapping waits for all of them.
+ * GstMemory in the engine's arenas, and the allocators that make it. Frames lie in
+ * pinned memory where upstream takes our allocator, tensors in pinned memory or on
+ * the device. The memory of a tensor has a slice for each picture; it carries the
+ * jobs that fill the slices, and mapping waits for all of them.
  */
-#ifndef GST_PP_HOST_MEMORY_H
-#define GST_PP_HOST_MEMORY_H
+#ifndef GST_PP_ARENA_MEMORY_H
+#define GST_PP_ARENA_MEMORY_H
 
 #include <gst/gst.h>
 
@@ -14,10 +14,13 @@
 
 G_BEGIN_DECLS
 
-#define GST_PP_MEMORY_TYPE "CudaPreprocHostMemory"
+#define GST_PP_HOST_MEMORY_TYPE "CudaPreprocHostMemory"
+#define GST_PP_DEVICE_MEMORY_TYPE "CudaPreprocDeviceMemory"
 
 /* memory may be NULL. */
 gboolean gst_pp_is_memory (GstMemory *memory);
+/* Whether memory, which is of an allocator of this file, is on the device. */
+gboolean gst_pp_memory_is_on_device (GstMemory *memory);
 /* Whether the device can copy directly to or from these size bytes at data: they
  * lie in memory, which is of an arena of this backend. A share counts like the
  * memory it shares. memory may be NULL. data may be any address: both come from a
@@ -31,8 +34,8 @@ gboolean gst_pp_memory_is_writable (GstMemory *memory, gsize size);
 
 /* How many slices memory has. Slices are of equal size, without gaps. */
 guint gst_pp_memory_n_slices (GstMemory *memory);
-/* The address of the first byte and a slice's padding record for pp_task. Only the
- * one who owns memory alone may call these: unlike a map they neither wait nor
+/* The address of the first byte, which may be on the device, and a slice's padding
+ * record for pp_task. Only the one who owns memory alone may call these: unlike a map they neither wait nor
  * count as a write. */
 guint8 *gst_pp_memory_get_data (GstMemory *memory);
 guint64 *gst_pp_memory_get_padding (GstMemory *memory, guint slice);
@@ -63,6 +66,12 @@ typedef void (*GstPpAllocatorFailed) (gpointer owner, const pp_error *error);
  * not called once it is gone. Both may be NULL. */
 GstAllocator *gst_pp_allocator_new (pp_arena *arena, pp_backend_id backend,
     gpointer owner, GstPpAllocatorFailed failed);
+
+/* An allocator of memory for tensors in memory, which is on the GPU of that number,
+ * in that CUcontext. host: an arena of host memory, for maps that do not ask for a
+ * device pointer. Any thread. */
+GstAllocator *gst_pp_allocator_new_on_device (
+    pp_arena *memory, pp_arena *host, gpointer context, gint gpu);
 
 /* Memory for a tensor of size bytes in n_slices slices. params->prefix is rounded
  * up, so that the tensor is aligned for its elements. Of params->flags only those that zero prefix

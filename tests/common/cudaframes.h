@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later
+ *
+ * Frames in CUDA memory and tensors on the device. For programs that run on a GPU
+ * with the plugin, and without one on the fake device and the fake driver.
+ */
+#ifndef CUDAFRAMES_H
+#define CUDAFRAMES_H
+
+#include <gst/check/gstcheck.h>
+#include <gst/check/gstharness.h>
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/video/video.h>
+
+/* As test_harness takes it. */
+#define CUDA_BACKEND 1
+
+/* Whether there is a device; else says SKIP, and why. In cudaready_fake.c and in
+ * cudaready_device.c. */
+gboolean test_cuda_ready (void);
+/* test_main where there is a device, else 77. */
+int test_cuda_main (
+    int argc, char **argv, const gchar *name, void (*add) (TCase *tcase));
+
+/* A context of its own on that GPU; NULL: there is no such GPU. Unref it. */
+GstCudaContext *test_cuda_context (guint gpu);
+/* The context that the harness' element has; unref it. */
+GstCudaContext *test_cuda_context_of (GstHarness *h);
+/* A pool of frames of info; max 0: any number. Active. */
+GstBufferPool *test_cuda_pool (
+    GstCudaContext *context, const GstVideoInfo *info, guint max);
+GstBuffer *test_cuda_acquire (GstBufferPool *pool);
+/* A frame with the samples that test_paint_noise gives. */
+GstBuffer *test_cuda_noise (
+    GstCudaContext *context, const GstVideoInfo *info, guint32 seed);
+
+/* Caps of info, in CUDA memory or not. */
+GstCaps *test_cuda_caps (const GstVideoInfo *info, gboolean cuda);
+/* Negotiates them. */
+void test_cuda_send_caps (
+    GstHarness *h, const GstVideoInfo *info, gboolean cuda);
+/* A harness whose downstream takes tensors on the device only, or none there. */
+GstHarness *test_cuda_harness (const gchar *properties, gboolean tensors);
+
+#endif
