@@ -52,9 +52,7 @@ struct _GstCudaPreproc {
   GArray *regions;          /* GstPpRegion: those of the last frame */
   GstPpOutputQueue outputs; /* complete ones */
   GstPpDepth depth;
-  gboolean
-      at_once; /* the tensor of the frame that came last is not held back */
-  gboolean dropped; /* it was dropped, which the base class is yet to hear */
+  gboolean at_once; /* the last frame's tensor is not held back */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
@@ -401,6 +399,21 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
   return GST_FLOW_OK;
 }
 
+/* The base class has dropped a frame, and marks the next tensor that it pushes: a
+ * drain pushes those before the gap. */
+static GstFlowReturn
+note_dropped (GstCudaPreproc *self, GstClockTime pts)
+{
+  GST_DEBUG_OBJECT (self,
+      "the frame with PTS %" GST_TIME_FORMAT
+      " is late and was dropped, as downstream's QoS events ask",
+      GST_TIME_ARGS (pts));
+  gst_pp_monitor_add_dropped (self->converter.monitor);
+  gst_pp_output_queue_drain (&self->outputs, "a dropped frame");
+  const GstFlowReturn flow = gst_pp_output_queue_take_flow (&self->outputs);
+  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
+}
+
 /* The base class marks the next tensor that leaves as discontinuous where the
  * frame that comes is: the ones before it must be gone, and it must not wait for a
  * drain that would push it unmarked. The first one leaves at once, too: sinks
@@ -421,8 +434,6 @@ gst_cuda_preproc_submit_input_buffer (
     close_and_drain (self, "a frame with DISCONT");
   else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
     close_and_drain (self, "a new negotiation");
-  else if (is_discont)
-    gst_pp_output_queue_drain (outputs, "a frame behind one that was dropped");
   GstFlowReturn flow = gst_pp_output_queue_take_flow (outputs);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
@@ -431,19 +442,11 @@ gst_cuda_preproc_submit_input_buffer (
   const GstClockTime pts = GST_BUFFER_PTS (input);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)
              ->submit_input_buffer (trans, is_discont, input);
-  self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (self->dropped) {
-    GST_DEBUG_OBJECT (self,
-        "the frame with PTS %" GST_TIME_FORMAT
-        " is late and was dropped, as downstream's QoS events ask",
-        GST_TIME_ARGS (pts));
-    gst_pp_monitor_add_dropped (self->converter.monitor);
-  }
-  self->at_once = self->dropped || is_discont || !outputs->started;
-  if (self->dropped) /* generate_output tells it after what is held */
-    return GST_FLOW_OK;
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    return note_dropped (self, pts);
   if (flow != GST_FLOW_OK)
     return flow;
+  self->at_once = is_discont || !outputs->started;
   return convert (self, g_steal_pointer (&trans->queued_buf), is_discont);
 }
 
@@ -456,10 +459,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
 
   *output = gst_pp_output_queue_take (
       &self->outputs, self->at_once ? 0 : self->depth.tensors);
-  if (*output != NULL || !self->dropped)
-    return GST_FLOW_OK;
-  self->dropped = FALSE;
-  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return GST_FLOW_OK;
 }
 
 /* Sees what the base class' pushes returned. */
@@ -661,6 +661,22 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   return result;
 }
 
+/* The base class counts the tensors that it pushed. Drains push some, too. */
+static gboolean
+gst_cuda_preproc_post_message (GstElement *element, GstMessage *message)
+{
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_QOS &&
+      GST_MESSAGE_SRC (message) == GST_OBJECT_CAST (element)) {
+    GstFormat format;
+    guint64 processed, dropped;
+    gst_message_parse_qos_stats (message, &format, &processed, &dropped);
+    message = gst_message_make_writable (message);
+    gst_message_set_qos_stats (message, format,
+        processed + GST_CUDA_PREPROC (element)->outputs.drained, dropped);
+  }
+  return GST_ELEMENT_CLASS (parent_class)->post_message (element, message);
+}
+
 /* Frames come by chain only. The base class would pull for a sink that asks. */
 static gboolean
 gst_cuda_preproc_activate_mode (
@@ -741,6 +757,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
       "Turns video frames into normalized tensors for neural networks",
       "The cudapreproc authors");
   element_class->change_state = gst_cuda_preproc_change_state;
+  element_class->post_message = gst_cuda_preproc_post_message;
 
   trans_class->start = gst_cuda_preproc_start;
   trans_class->stop = gst_cuda_preproc_stop;

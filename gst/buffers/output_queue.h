@@ -28,6 +28,7 @@ typedef struct {
   gboolean was_playing;     /* when that one was taken */
   GstClockTime leaving_pts; /* of that one */
   GstFlowReturn flow;       /* what downstream last answered to a drain */
+  guint64 drained; /* tensors that drains pushed since the start or a flush */
   GstPpThreadTime thread_time; /* how long pushing takes, and the rest */
   /* between the last frames' timestamps, newest first; 0: unknown */
   GstClockTime gap[GST_PP_MAX_GAPS];
