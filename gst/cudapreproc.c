@@ -26,7 +26,6 @@
 #include "buffers/batch.h"
 #include "buffers/depth.h"
 #include "buffers/host_memory.h"
-#include "buffers/meta.h"
 #include "buffers/output_queue.h"
 #include "buffers/regions.h"
 #include "caps/capswatch.h"
@@ -34,6 +33,7 @@
 #include "caps/tensorcaps.h"
 #include "convert.h"
 #include "debug.h"
+#include "elementclass.h"
 
 struct _GstCudaPreproc {
   GstBaseTransform parent;
@@ -67,17 +67,13 @@ G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
     GST_TYPE_BASE_TRANSFORM,
     G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
-/* Upstream wanted memory for a frame. It may hold locks, need not report the
- * failure itself, and may be shutting down. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
   GstCudaPreproc *self = owner;
 
-  if (gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (self)))
-    gst_pp_error_gate_try_post (&self->converter.errors,
-        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
-        error->text);
+  gst_pp_element_allocation_failed (
+      &self->converter, GST_BASE_TRANSFORM_SINK_PAD (self), error);
 }
 
 /* caps: what comes in, what goes out, and the plan between them */
@@ -651,14 +647,9 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  if (!gst_pp_converter_before_state (&self->converter, transition))
-    return GST_STATE_CHANGE_FAILURE;
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (self, TRUE);
-  const GstStateChangeReturn result =
-      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  gst_pp_converter_after_state (&self->converter, transition, result);
-  return result;
+  return gst_pp_element_change_state (element, transition);
 }
 
 /* The base class counts the tensors that it pushed. Drains push some, too. */
@@ -694,33 +685,6 @@ gst_cuda_preproc_activate_mode (
 /* GObject */
 
 static void
-gst_cuda_preproc_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_set_property (
-      &GST_CUDA_PREPROC (object)->converter, id, value, pspec);
-}
-
-static void
-gst_cuda_preproc_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_get_property (
-      &GST_CUDA_PREPROC (object)->converter, id, value);
-}
-
-/* Comes once after all properties of one g_object_set. */
-static void
-gst_cuda_preproc_dispatch_properties_changed (
-    GObject *object, guint n_pspecs, GParamSpec **pspecs)
-{
-  gst_pp_live_settings_dispatch (
-      &GST_CUDA_PREPROC (object)->converter.settings, n_pspecs, pspecs);
-  G_OBJECT_CLASS (parent_class)
-      ->dispatch_properties_changed (object, n_pspecs, pspecs);
-}
-
-static void
 gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
@@ -735,20 +699,13 @@ gst_cuda_preproc_finalize (GObject *object)
 static void
 gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
   static const gchar *const none[] = { NULL };
 
-  gst_pp_debug_init ();
-  gst_pp_meta_register ();
-
-  object_class->set_property = gst_cuda_preproc_set_property;
-  object_class->get_property = gst_cuda_preproc_get_property;
-  object_class->dispatch_properties_changed =
-      gst_cuda_preproc_dispatch_properties_changed;
-  object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_converter_install_properties (object_class, none);
+  G_OBJECT_CLASS (klass)->finalize = gst_cuda_preproc_finalize;
+  gst_pp_element_class_init (
+      element_class, G_STRUCT_OFFSET (GstCudaPreproc, converter), none);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);

@@ -22,12 +22,12 @@
 #include "buffers/allocation.h"
 #include "buffers/batch.h"
 #include "buffers/host_memory.h"
-#include "buffers/meta.h"
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "convert.h"
 #include "debug.h"
+#include "elementclass.h"
 #include "muxround.h"
 #include "muxslices.h"
 
@@ -52,17 +52,13 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 G_DEFINE_TYPE_WITH_CODE (GstCudaPreprocMux, gst_cuda_preproc_mux,
     GST_TYPE_AGGREGATOR, G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
-/* Upstream wanted memory for a frame. It may hold locks, need not report the
- * failure itself, and may be shutting down. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
   GstCudaPreprocMux *self = owner;
 
-  if (gst_pad_is_active (self->parent.srcpad))
-    gst_pp_error_gate_try_post (&self->converter.errors,
-        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
-        error->text);
+  gst_pp_element_allocation_failed (
+      &self->converter, self->parent.srcpad, error);
 }
 
 /* pads */
@@ -557,48 +553,7 @@ gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
   return TRUE;
 }
 
-static GstStateChangeReturn
-gst_cuda_preproc_mux_change_state (
-    GstElement *element, GstStateChange transition)
-{
-  GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (element)->converter;
-
-  if (!gst_pp_converter_before_state (converter, transition))
-    return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn result =
-      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  gst_pp_converter_after_state (converter, transition, result);
-  return result;
-}
-
 /* GObject */
-
-static void
-gst_cuda_preproc_mux_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_set_property (
-      &GST_CUDA_PREPROC_MUX (object)->converter, id, value, pspec);
-}
-
-static void
-gst_cuda_preproc_mux_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_get_property (
-      &GST_CUDA_PREPROC_MUX (object)->converter, id, value);
-}
-
-/* Comes once after all properties of one g_object_set. */
-static void
-gst_cuda_preproc_mux_dispatch_properties_changed (
-    GObject *object, guint n_pspecs, GParamSpec **pspecs)
-{
-  gst_pp_live_settings_dispatch (
-      &GST_CUDA_PREPROC_MUX (object)->converter.settings, n_pspecs, pspecs);
-  G_OBJECT_CLASS (parent_class)
-      ->dispatch_properties_changed (object, n_pspecs, pspecs);
-}
 
 static void
 gst_cuda_preproc_mux_finalize (GObject *object)
@@ -610,22 +565,15 @@ gst_cuda_preproc_mux_finalize (GObject *object)
 static void
 gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
   /* It has a thread of its own, and a queue behind it holds back enough. */
   static const gchar *const without[] = { "async-depth", "regions",
     "region-types", NULL };
 
-  gst_pp_debug_init ();
-  gst_pp_meta_register ();
-
-  object_class->set_property = gst_cuda_preproc_mux_set_property;
-  object_class->get_property = gst_cuda_preproc_mux_get_property;
-  object_class->dispatch_properties_changed =
-      gst_cuda_preproc_mux_dispatch_properties_changed;
-  object_class->finalize = gst_cuda_preproc_mux_finalize;
-  gst_pp_converter_install_properties (object_class, without);
+  G_OBJECT_CLASS (klass)->finalize = gst_cuda_preproc_mux_finalize;
+  gst_pp_element_class_init (
+      element_class, G_STRUCT_OFFSET (GstCudaPreprocMux, converter), without);
 
   gst_element_class_add_static_pad_template_with_gtype (
       element_class, &sink_template, GST_TYPE_CUDA_PREPROC_MUX_PAD);
@@ -636,7 +584,6 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
       "Filter/Converter/Video/Scaler/Colorspace/Hardware",
       "Turns a frame of each stream into a batch of normalized tensors",
       "The cudapreproc authors");
-  element_class->change_state = gst_cuda_preproc_mux_change_state;
 
   aggregator_class->create_new_pad = gst_cuda_preproc_mux_create_new_pad;
   aggregator_class->update_src_caps = gst_cuda_preproc_mux_update_src_caps;
