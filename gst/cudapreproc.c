@@ -44,13 +44,13 @@ struct _GstCudaPreproc {
   GstPadChainFunction base_chain;
   GstPadActivateModeFunction base_sink_activate, base_src_activate;
 
-  /* Of tensors, that the base class uses; or NULL. Under the object lock. */
+  /* The base class' pool of tensors, or NULL. Under the object lock. */
   GstBufferPool *pool;
 
   /* The streaming thread's. */
-  GstPpBatch batch;         /* which frames are being added to */
+  GstPpBatch batch;         /* open: frames are being added to it */
   GArray *regions;          /* GstPpRegion: those of the last frame */
-  GstPpOutputQueue outputs; /* complete ones */
+  GstPpOutputQueue outputs; /* complete tensors */
   GstPpDepth depth;
   gboolean at_once; /* the last frame's tensor is not held back */
 };
@@ -62,7 +62,7 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_OUTPUT_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
-/* The interface is its property, which is one of the settings. */
+/* The interface has nothing but a property, which is one of the settings. */
 G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
     GST_TYPE_BASE_TRANSFORM,
     G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
@@ -105,7 +105,7 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  /* Without a size that frames have, what is wrong is not what downstream asks. */
+  /* If the frames' own caps are wrong, the error must not blame downstream's. */
   GstVideoInfo info;
   GstCaps *fixed = gst_pp_converter_read_video (&self->converter, caps, &info)
       ? gst_pp_converter_fixate (&self->converter, othercaps, caps, 1)
@@ -120,7 +120,7 @@ has_regions (const GstCudaPreproc *self)
   return self->negotiated.settings.regions != GST_PP_REGIONS_NONE;
 }
 
-/* The open batch is not waited for any longer. */
+/* Ends the open batch, full or not, if there is one. */
 static void
 close_batch (GstCudaPreproc *self, const gchar *cause)
 {
@@ -145,7 +145,7 @@ close_and_drain (GstCudaPreproc *self, const gchar *cause)
   gst_pp_output_queue_drain (&self->outputs, cause);
 }
 
-/* After the device, which may still write to what is discarded. */
+/* Waits for the device first, which may still write to what is discarded. */
 static void
 discard_tensors (GstCudaPreproc *self)
 {
@@ -202,15 +202,15 @@ take_pool (GstCudaPreproc *self, GstBufferPool *pool)
   gst_clear_object (&before);
 }
 
-/* Always our own pool: completion travels with its memory. */
+/* Always our own pool: mapping its memory waits for the device. */
 static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
   const guint batch = self->depth.batch;
   const guint jobs = (guint) pp_device_streams (self->converter.device);
-  /* Besides those that downstream holds: those that are held back, those that jobs
-   * fill, and the one that is open in between. */
+  /* Those that are held back, those that jobs fill, and the one that is open in
+   * between. Those that downstream holds come on top. */
   const guint min_buffers =
       self->depth.tensors + (jobs + batch - 1) / batch + (batch > 1);
   GstBufferPool *pool = NULL;
@@ -229,9 +229,9 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   return TRUE;
 }
 
-/* Nothing waits for a buffer of ours, but whoever asks for one is told. Any
- * thread: the base class gives out its pool without a lock, and the streaming
- * thread may be replacing it. */
+/* Nothing ever waits in the pool of tensors, but who asks it for a buffer while
+ * the element flushes gets FLUSHING. Any thread: the base class gives out its
+ * pool without a lock, and the streaming thread may be replacing it. */
 static void
 set_flushing (GstCudaPreproc *self, gboolean flushing)
 {
@@ -246,8 +246,9 @@ set_flushing (GstCudaPreproc *self, gboolean flushing)
 
 /* a frame's way: chain, submit_input_buffer, convert, generate_output */
 
-/* Opens a batch in an output buffer with what belongs to frame: timestamps, flags,
- * metas. Taken when the frame comes, since it may be gone when the tensor is done. */
+/* Opens a batch in an output buffer with the timestamps, flags and metas of
+ * frame. They are copied now, since the frame may be gone when the tensor is
+ * done. */
 static GstFlowReturn
 open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
 {
@@ -268,7 +269,7 @@ open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
       : GST_FLOW_ERROR;
 }
 
-/* Adds frame, which is taken, to the open batch, or opens one. */
+/* Adds frame to the open batch, or opens one. Takes frame. */
 static GstFlowReturn
 add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
 {
@@ -296,7 +297,7 @@ add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   return GST_FLOW_ERROR;
 }
 
-/* A tensor of n regions of frame, which is taken, from number first on. */
+/* Makes a tensor of n regions of frame, from number first on. Takes frame. */
 static GstFlowReturn
 add_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan,
     guint first, guint n)
@@ -323,8 +324,8 @@ add_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan,
   return GST_FLOW_ERROR;
 }
 
-/* The regions of frame, which is taken, as tensors that do not wait for the next
- * frame. plan: of the whole picture. */
+/* Makes tensors of all regions of frame; they do not wait for the next frame.
+ * Takes frame. plan: of the whole picture. */
 static GstFlowReturn
 convert_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
 {
@@ -353,7 +354,7 @@ convert_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   return flow;
 }
 
-/* Adds frame, which is taken, to the open batch, which leaves when it is full. */
+/* Adds frame to the open batch, which leaves when it is full. Takes frame. */
 static GstFlowReturn
 convert_frame (
     GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan, gboolean is_discont)
@@ -395,8 +396,8 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
   return GST_FLOW_OK;
 }
 
-/* The base class has dropped a frame, and marks the next tensor that it pushes: a
- * drain pushes those before the gap. */
+/* After the base class dropped a frame. It marks the next tensor that it pushes
+ * as discontinuous, so a drain pushes those from before the gap. */
 static GstFlowReturn
 note_dropped (GstCudaPreproc *self, GstClockTime pts)
 {
@@ -410,12 +411,13 @@ note_dropped (GstCudaPreproc *self, GstClockTime pts)
   return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
 }
 
-/* The base class marks the next tensor that leaves as discontinuous where the
- * frame that comes is: the ones before it must be gone, and it must not wait for a
- * drain that would push it unmarked. The first one leaves at once, too: sinks
- * preroll with it, and upstream may be a tee that has no more to give until its
- * other sinks play. is_discont is set until the base class has pushed a tensor, so
- * within a batch, too, which only a frame with DISCONT ends. */
+/* If the frame is discontinuous, the base class marks the next tensor that it
+ * pushes. So earlier tensors must have left by then, and this frame's must leave
+ * at once: a drain would push it unmarked. The first tensor of a stream leaves at
+ * once, too: sinks preroll with it, and upstream may be a tee that sends no more
+ * until its other sinks play. is_discont stays set until the base class has
+ * pushed a tensor, so also for later frames of the same batch, which only DISCONT
+ * itself ends. */
 static GstFlowReturn
 gst_cuda_preproc_submit_input_buffer (
     GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
@@ -458,7 +460,7 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
   return GST_FLOW_OK;
 }
 
-/* Sees what the base class' pushes returned. */
+/* Hands on what pushing the last tensor returned. */
 static GstFlowReturn
 gst_cuda_preproc_chain (GstPad *pad, GstObject *parent, GstBuffer *input)
 {
@@ -468,8 +470,8 @@ gst_cuda_preproc_chain (GstPad *pad, GstObject *parent, GstBuffer *input)
   return gst_pp_output_queue_settle (&self->outputs, flow);
 }
 
-/* Never called, since generate_output is ours; without it the base class takes
- * the element for one that works in place. */
+/* Never called, since generate_output does its work. Without it, the base class
+ * would take this for an element that works in place. */
 static GstFlowReturn
 gst_cuda_preproc_transform (
     GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
@@ -513,8 +515,7 @@ end_flush (GstCudaPreproc *self)
   set_flushing (self, FALSE);
 }
 
-/* Whether the frames after an event do not continue those before it, so that they
- * share no batch. */
+/* Whether frames after such an event share no batch with those before it. */
 static gboolean
 ends_batch (GstEventType type)
 {
@@ -589,9 +590,9 @@ query_sink (GstCudaPreproc *self, GstQuery *query)
 {
   GstBaseTransform *trans = &self->parent;
 
-  /* GStreamer hands these to an inactive pad, too. The base class would then
-   * negotiate beside stop, and keep what it got for good. Shutting down waits for
-   * who is inside, since both hold the stream lock. */
+  /* GStreamer sends these to an inactive pad, too. The base class would then
+   * negotiate while stop runs, and keep the result for good. Deactivating the pad
+   * waits for a query that is already here, since that has the stream lock. */
   if (GST_QUERY_IS_SERIALIZED (query) &&
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
@@ -652,7 +653,8 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
   return gst_pp_element_change_state (element, transition);
 }
 
-/* The base class counts the tensors that it pushed. Drains push some, too. */
+/* The base class counts only tensors that it pushed itself. Drains push some,
+ * too. */
 static gboolean
 gst_cuda_preproc_post_message (GstElement *element, GstMessage *message)
 {
@@ -668,7 +670,7 @@ gst_cuda_preproc_post_message (GstElement *element, GstMessage *message)
   return GST_ELEMENT_CLASS (parent_class)->post_message (element, message);
 }
 
-/* Frames come by chain only. The base class would pull for a sink that asks. */
+/* Frames are pushed to us. The base class would pull them if a sink asked. */
 static gboolean
 gst_cuda_preproc_activate_mode (
     GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)

@@ -36,7 +36,7 @@ struct _GstCudaPreprocMux {
   GstPpConverter converter;
 
   /* The number of slices; 0 before the first negotiation. Under the object lock;
-   * the source pad's thread alone writes it. */
+   * only the source pad's thread writes it. */
   guint slices;
   GstPpTensor tensor;    /* the source pad's thread's */
   GstClockTime position; /* of the last batch; NONE before it; likewise */
@@ -63,9 +63,9 @@ on_allocation_failed (gpointer owner, const pp_error *error)
 
 /* pads */
 
-/* Whether the number of slices leaves room for a pad of this index. A pad that is
- * requested before the first negotiation is part of what decides that number,
- * where nothing else does. */
+/* Whether there is, or will be, a slice for a pad of this index; if not, warns.
+ * Before the first negotiation, pads get as many slices as they need, unless
+ * properties say how many there are. */
 static gboolean
 has_slice (GstCudaPreprocMux *self, guint index)
 {
@@ -179,7 +179,7 @@ gst_cuda_preproc_mux_negotiated_src_caps (
   return TRUE;
 }
 
-/* A live batch waits for the slowest stream's next frame at most. */
+/* A live batch waits as long as the slowest stream takes for a frame, at most. */
 static void
 update_latency (GstCudaPreprocMux *self)
 {
@@ -258,8 +258,8 @@ gst_cuda_preproc_mux_clip (
   return NULL;
 }
 
-/* Where running time time is in the output segment: never before the batch that
- * went out last. */
+/* The position of a running time in the output segment, but never one before the
+ * last batch. */
 static GstClockTime
 place_batch (GstCudaPreprocMux *self, GstClockTime time)
 {
@@ -274,7 +274,7 @@ place_batch (GstCudaPreprocMux *self, GstClockTime time)
       : position;
 }
 
-/* A buffer with what belongs to the round: its times and flags. */
+/* Takes a buffer from the pool and gives it the round's times and flags. */
 static GstFlowReturn
 prepare_output (
     GstCudaPreprocMux *self, const GstPpMuxRound *round, GstBuffer **output)
@@ -435,7 +435,7 @@ handle_gap (
   return handled;
 }
 
-/* Serialized ones come on the source pad's thread. */
+/* Serialized events come on the source pad's thread. */
 static gboolean
 gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
     GstAggregatorPad *aggregator_pad, GstEvent *event)
