@@ -70,6 +70,8 @@ gboolean gst_pp_converter_before_state (
     GstPpConverter *self, GstStateChange transition);
 void gst_pp_converter_after_state (GstPpConverter *self,
     GstStateChange transition, GstStateChangeReturn result);
+/* After a device was opened: what belongs to each one. */
+void gst_pp_converter_begin_device (GstPpConverter *self);
 /* Begins and ends a run of frames. start is FALSE after posting why. */
 gboolean gst_pp_converter_start (GstPpConverter *self);
 void gst_pp_converter_stop (GstPpConverter *self);
@@ -119,16 +121,6 @@ gboolean gst_pp_converter_turns (
 
 /* GstElement's set_context, which chains up afterwards. Any thread. */
 void gst_pp_converter_set_context (GstPpConverter *self, GstContext *context);
-/* The context of input, whose caps say that it is in CUDA memory, if the device
- * does not work in it; else NULL. Belongs to input's memory. */
-GstObject *gst_pp_converter_other_context (
-    GstPpConverter *self, const GstPpNegotiated *negotiated, GstBuffer *input);
-/* Opens the device anew in context, to read frames of it. No tensor may be waited
- * for; all pads, and pools of tensors, must be negotiated anew afterwards. FALSE
- * after posting why not: it is on another GPU, for one. */
-gboolean gst_pp_converter_move (
-    GstPpConverter *self, GstPpNegotiated *negotiated, GstObject *context);
-
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);
 
