@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/fake/backend_fake.h"
+#include "tests/fake/fakestream.h"
 #include "checkbatch.h"
 #include "checkrun.h"
 #include "kernels/engine/engine.h"
@@ -44,11 +45,8 @@ static pp_status
 launch_broken (pp_stream *stream, const pp_launch *launch, pp_error *error)
 {
   const pp_status status = fake_backend.stream_sync (stream, error);
-  pp_plan plan = *launch->plan;
-  plan.index = (int32_t *) launch->index;
-  plan.weight = (float *) launch->weight;
-  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
-  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
+  pp_plan plan;
+  fake_copy_plan (&plan, launch);
   if (status == PP_OK)
     broken_apply_rows (&plan, &launch->source, launch->tensor, launch->first,
         launch->last, launched);

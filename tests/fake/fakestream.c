@@ -2,6 +2,7 @@
 
 #include "fakestream.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,23 +82,35 @@ require_samples (const pp_stream *stream, const pp_plan *plan,
               plan->numbers.sample_bytes));
 }
 
-/* With the tables that were uploaded, not the plan's own. */
+void
+fake_copy_plan (pp_plan *plan, const pp_launch *launch)
+{
+  const size_t end = offsetof (pp_plan, references);
+  const size_t next = end + sizeof plan->references;
+
+  memcpy (plan, launch->plan, end);
+  memcpy ((uint8_t *) plan + next, (const uint8_t *) launch->plan + next,
+      sizeof *plan - next);
+  plan->references = 1;
+  plan->index = (int32_t *) launch->index;
+  plan->weight = (float *) launch->weight;
+  memcpy (plan->numbers.x, plan->block_x, sizeof plan->block_x);
+  memcpy (plan->numbers.y, plan->block_y, sizeof plan->block_y);
+}
+
 static pp_status
 run_launch (pp_stream *stream, const void *data, pp_error *error)
 {
   const pp_launch *launch = data;
-  pp_plan plan = *launch->plan;
+  pp_plan plan;
 
   if (fake_pretends (FAKE_KERNEL))
     return PP_OK;
+  fake_copy_plan (&plan, launch);
   void *scratch =
       pp_host_stream_scratch (stream, pp_apply_cpu_scratch (&plan), error);
   if (scratch == NULL)
     abort ();
-  plan.index = (int32_t *) launch->index;
-  plan.weight = (float *) launch->weight;
-  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
-  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
   for (int c = 0; c < plan.numbers.n_components; c++)
     require_samples (stream, &plan, launch, &plan.numbers.source[c]);
   pp_apply_cpu (&plan, &launch->source, launch->tensor, launch->first,
