@@ -2,12 +2,12 @@
 
 #include "fakestream.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fakeobjects.h"
 #include "kernels/cpu/kernel_cpu.h"
+#include "tests/fake/uploadedplan.h"
 
 static pp_status
 run_copy (pp_stream *stream, const void *data, pp_error *error)
@@ -82,31 +82,14 @@ require_samples (const pp_stream *stream, const pp_plan *plan,
               plan->numbers.sample_bytes));
 }
 
-void
-fake_copy_plan (pp_plan *plan, const pp_launch *launch)
-{
-  const size_t end = offsetof (pp_plan, references);
-  const size_t next = end + sizeof plan->references;
-
-  memcpy (plan, launch->plan, end);
-  memcpy ((uint8_t *) plan + next, (const uint8_t *) launch->plan + next,
-      sizeof *plan - next);
-  plan->references = 1;
-  plan->index = (int32_t *) launch->index;
-  plan->weight = (float *) launch->weight;
-  memcpy (plan->numbers.x, plan->block_x, sizeof plan->block_x);
-  memcpy (plan->numbers.y, plan->block_y, sizeof plan->block_y);
-}
-
 static pp_status
 run_launch (pp_stream *stream, const void *data, pp_error *error)
 {
   const pp_launch *launch = data;
-  pp_plan plan;
+  const pp_plan plan = uploaded_plan (launch);
 
   if (fake_pretends (FAKE_KERNEL))
     return PP_OK;
-  fake_copy_plan (&plan, launch);
   void *scratch =
       pp_host_stream_scratch (stream, pp_apply_cpu_scratch (&plan), error);
   if (scratch == NULL)

@@ -20,10 +20,6 @@ enum fake_unit {
  */
 bool fake_pretends (enum fake_unit unit);
 
-/* The plan of a launch, with the tables that were uploaded in place of its own. Its
- * references, which other threads count meanwhile, are not copied. */
-void fake_copy_plan (pp_plan *plan, const pp_launch *launch);
-
 void fake_stream_copy (pp_stream *stream, const pp_copy *copy);
 void fake_stream_gather (pp_stream *stream, const pp_gather *gather);
 void fake_stream_pad (pp_stream *stream, const pp_launch *launch, bool content);
