@@ -154,6 +154,13 @@ pop (CUcontext *context)
 }
 
 static CUresult
+get_current_device (CUdevice *device)
+{
+  *device = 0;
+  return n_pushed > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+static CUresult
 get_error_string (CUresult error, const char **text)
 {
   *text = error == CUDA_SUCCESS ? "no error" : "an error of the host's driver";
@@ -170,6 +177,7 @@ cudaGetDriverEntryPointByVersion (const char *symbol, void **function,
     void *function;
   } entries[] = {
     { "cuDeviceGet", get_device },
+    { "cuCtxGetDevice", get_current_device },
     { "cuDevicePrimaryCtxRetain", retain },
     { "cuDevicePrimaryCtxRelease", release },
     { "cuCtxPushCurrent", push },
