@@ -135,6 +135,8 @@ GST_END_TEST
 GST_START_TEST (test_batches) {
   expect_same (
       "width=20 height=20 fit=letterbox batch-size=3", "NV12", 64, 36, 7, NULL);
+  expect_same ("width=8 height=8 batch-size=2 attach-frame=true", "NV12", 64,
+      36, 3, NULL);
   expect_same ("width=5 height=7 type=uint8 batch-size=2 async-depth=2", "RGB",
       40, 24, 5, NULL);
 }
