@@ -108,8 +108,8 @@ static const gchar *const settings[] = {
   "width=16 height=16",
   "width=41 height=3 type=uint8 layout=nhwc",
   "width=5 height=7 type=float16 channels=gray",
-  "width=7 height=5 type=int8 quant-zero-point=-128 fit=letterbox "
-  "pad-align=top-left",
+  ("width=7 height=5 type=int8 quant-zero-point=-128 fit=letterbox "
+   "pad-align=top-left"),
   "preset=yolo width=40 height=24",
   "width=33 height=17 fit=crop method=bicubic antialias=true pad-value=1,2,3",
   "width=20 height=20 fit=letterbox method=lanczos denoise=gaussian",

@@ -537,9 +537,14 @@ GST_START_TEST (test_mux_of_two_contexts) {
   GstElement *pipeline = play_mux (context, FALSE);
   GstMessage *message = test_pop (pipeline, GST_MESSAGE_ERROR);
   GError *error = NULL;
+  gchar *remedy = NULL;
 
-  gst_message_parse_error (message, &error, NULL);
+  gst_message_parse_error (message, &error, &remedy);
   test_expect_words (error->message, "sink_0|sink_1|context");
+  test_expect_words (remedy, "cuda-device-id|one CUDA context|cudadownload");
+  fail_unless (
+      g_error_matches (error, GST_CORE_ERROR, GST_CORE_ERROR_NEGOTIATION));
+  g_free (remedy);
   g_error_free (error);
   gst_message_unref (message);
   test_stop (&pipeline);
