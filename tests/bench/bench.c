@@ -304,10 +304,19 @@ bench_elements (const BenchRun *usual)
   }
 }
 
+static const gchar *const region_jobs[] = { "stretch", "letterbox" };
+
 /* For bench_opencv.py: with one stream and with two. */
 static void
 bench_opencv (const BenchRun *run)
 {
+  for (guint j = 0; j < G_N_ELEMENTS (region_jobs); j++) {
+    g_autofree gchar *properties =
+        g_strdup_printf ("width=112 height=112 fit=%s", region_jobs[j]);
+
+    g_print ("NV12 %s regions %.1f %.1f\n", region_jobs[j],
+        bench_regions (run, properties, 1), bench_regions (run, properties, 2));
+  }
   for (guint j = 0; j < G_N_ELEMENTS (opencv_jobs); j++)
     g_print ("%s %s %s %.1f %.1f\n", opencv_jobs[j].format, opencv_jobs[j].fit,
         opencv_jobs[j].area ? "area" : "bilinear",
