@@ -10,6 +10,8 @@
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
 
+#include "regionsoak.h"
+
 #define FRAME_TIME (GST_SECOND / 30)
 #define SIDE 12
 #define SLICE (3 * SIDE * SIDE) /* bytes: RGB in uint8 */
@@ -344,6 +346,15 @@ GST_START_TEST (test_any_number) {
 }
 GST_END_TEST
 
+/* A thousand frames; element-soak has ten thousand of a film. */
+GST_START_TEST (test_soak) {
+  region_soak (__i__,
+      "videotestsrc num-buffers=1001 pattern=ball ! "
+      "video/x-raw,format=NV12,width=320,height=240,framerate=30/1",
+      100, 3);
+}
+GST_END_TEST
+
 /* A frame counts once, however many tensors its regions fill, and a tensor once,
  * however many frames fill it. */
 GST_START_TEST (test_stats_count_each_once) {
@@ -398,6 +409,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_gap_for_no_region);
   test_add (tcase, test_order_of_gaps);
   test_add (tcase, test_any_number);
+  test_add (tcase, test_soak);
   test_add (tcase, test_stats_count_each_once);
   test_add (tcase, test_framerate);
 }
