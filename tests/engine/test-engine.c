@@ -258,7 +258,8 @@ test_close_in_flight (void)
           nv12_format (801, 601), 3, (unsigned) i);
       frame_submit (&frame[i], device, i % 2 ? 3 : 0);
     }
-    frames_check_closed (frame, FRAMES, &device);
+    pp_device_close (&device);
+    frames_check_closed (frame, FRAMES);
   }
 }
 

@@ -205,7 +205,8 @@ test_room (void)
   for (int i = 0; i < FRAMES; i++)
     EXPECT (becomes (&frame[i].inputs_done, 1), "frame %d is not copied", i);
   fake_hold (false);
-  frames_check_closed (frame, FRAMES, &device);
+  pp_device_close (&device);
+  frames_check_closed (frame, FRAMES);
 }
 
 /* No pinned memory for a staged frame: its job fails, those ahead do not, and

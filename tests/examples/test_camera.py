@@ -137,7 +137,7 @@ class Camera(unittest.TestCase):
             self.wait_for("again in 0.5 s")
             self.start_server(kind)
             line = self.wait_for("tensors, ")
-            self.assertLess(float(line.split()[2]), 2000)  # ms of latency
+            self.assertLess(float(line.split()[4]), 2000)  # ms of latency
         # Ctrl-C ends it, also while it plays.
         self.camera.send_signal(signal.SIGINT)
         self.assertEqual(self.camera.wait(PATIENCE), 0)
