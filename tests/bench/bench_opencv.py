@@ -46,7 +46,7 @@ def convert(frame, nv12, fit, method):
 
 
 def pick_regions(random):
-    """As benchregions.c, at chroma samples, which OpenCV needs."""
+    """As the program's, but at chroma samples, which OpenCV needs."""
     for _ in range(REGIONS):
         width = int(random.integers(60, 241)) & ~1
         height = int(random.integers(120, 361)) & ~1
@@ -55,7 +55,7 @@ def pick_regions(random):
 
 
 def convert_regions(frame, regions, fit):
-    """The same for regions of a frame: one batch."""
+    """One batch of regions of a frame; without mean and std, which ours have."""
     luma, chroma = frame[:1080], frame[1080:].reshape(540, 960, 2)
     crops = []
     for x, y, width, height in regions:

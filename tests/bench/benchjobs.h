@@ -92,11 +92,6 @@ typedef enum {
 } BenchMode;
 BenchResult bench_engine (
     const BenchRun *run, const BenchJob *job, gint streams, BenchMode mode);
-/* 16 regions of 60 to 240 x 120 to 360 pixels of a 1080p NV12 frame, other ones in
- * each frame, as one job with plans made for it; the time of a frame. properties: the
- * element's, with the size of a tensor. */
-gdouble bench_regions (
-    const BenchRun *run, const gchar *properties, gint streams);
 /* The same work without the engine: one stream, whole frames, and a wait after
  * each stage. CUDA only. */
 BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
