@@ -329,6 +329,9 @@ static const Set known_sets[] = {
   { "sizes", bench_sizes, TRUE },
   { "latency", bench_latency, TRUE },
   { "elements", bench_elements, TRUE },
+  { "batches", bench_batches, TRUE },
+  { "regions", bench_regions, TRUE },
+  { "cameras", bench_cameras, TRUE },
   { "opencv", bench_opencv, FALSE },
 };
 
@@ -408,7 +411,8 @@ main (int argc, char **argv)
         "NAME" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "frames a measurement", "N" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
-        "of streams, classic, jobs, sizes, latency, elements, or all; or opencv",
+        "of streams, classic, jobs, sizes, latency, elements, batches, regions, "
+        "cameras, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
         "jobs and sizes with this in their names", "TEXT" },

@@ -5,11 +5,12 @@
 #include <gst/base/gstpushsrc.h>
 
 #include "gst/cudapreproc.h"
+#include "gst/cudapreprocmux.h"
 
 /* The source costs nothing: it takes buffers from the pool that downstream
  * proposes and fills each only once. Properties: caps; pageable, for frames in
- * ordinary memory; recycled, how many take turns at least; and GstBaseSrc's
- * num-buffers. */
+ * ordinary memory; recycled, how many take turns at least; regions, and
+ * one-by-one, as in BenchJob; and GstBaseSrc's num-buffers. */
 
 #define BENCH_TYPE_SOURCE (bench_source_get_type ())
 G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
@@ -17,8 +18,8 @@ G_DECLARE_FINAL_TYPE (BenchSource, bench_source, BENCH, SOURCE, GstPushSrc)
 struct _BenchSource {
   GstPushSrc parent;
   GstCaps *caps;
-  gboolean pageable;
-  guint recycled;
+  gboolean pageable, one_by_one;
+  guint recycled, regions;
   guint64 frame;
 };
 
@@ -28,7 +29,9 @@ enum {
   PROP_0,
   PROP_CAPS,
   PROP_PAGEABLE,
-  PROP_RECYCLED
+  PROP_RECYCLED,
+  PROP_REGIONS,
+  PROP_ONE_BY_ONE
 };
 
 static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE (
@@ -53,6 +56,29 @@ bench_source_is_seekable (GstBaseSrc *source)
   return TRUE;
 }
 
+static void
+add_region_metas (const BenchSource *self, GstBuffer *buffer)
+{
+  for (guint i = 0; i < self->regions; i++) {
+    const GstVideoRectangle region = bench_region (self->frame, i);
+    gst_buffer_add_video_region_of_interest_meta (buffer, "box",
+        (guint) region.x, (guint) region.y, (guint) region.w, (guint) region.h);
+  }
+}
+
+static void
+add_crop_meta (const BenchSource *self, GstBuffer *buffer)
+{
+  const GstVideoRectangle region = bench_region (
+      self->frame / self->regions, (guint) (self->frame % self->regions));
+  GstVideoCropMeta *crop = gst_buffer_add_video_crop_meta (buffer);
+
+  crop->x = (guint) region.x;
+  crop->y = (guint) region.y;
+  crop->width = (guint) region.w;
+  crop->height = (guint) region.h;
+}
+
 static GstFlowReturn
 bench_source_fill (GstPushSrc *source, GstBuffer *buffer)
 {
@@ -72,6 +98,10 @@ bench_source_fill (GstPushSrc *source, GstBuffer *buffer)
     gst_mini_object_set_qdata (
         GST_MINI_OBJECT_CAST (memory), filled, memory, NULL);
   }
+  if (self->one_by_one)
+    add_crop_meta (self, buffer);
+  else
+    add_region_metas (self, buffer);
   GST_BUFFER_PTS (buffer) =
       gst_util_uint64_scale (self->frame++, GST_SECOND, 30);
   GST_BUFFER_DURATION (buffer) = GST_SECOND / 30;
@@ -89,6 +119,10 @@ bench_source_set_property (
     self->pageable = g_value_get_boolean (value);
   if (id == PROP_RECYCLED)
     self->recycled = g_value_get_uint (value);
+  if (id == PROP_REGIONS)
+    self->regions = g_value_get_uint (value);
+  if (id == PROP_ONE_BY_ONE)
+    self->one_by_one = g_value_get_boolean (value);
   if (id != PROP_CAPS)
     return;
   gst_caps_replace (&self->caps, (GstCaps *) gst_value_get_caps (value));
@@ -162,6 +196,13 @@ bench_source_class_init (BenchSourceClass *klass)
   g_object_class_install_property (object_class, PROP_RECYCLED,
       g_param_spec_uint ("recycled", "recycled", "Frames taking turns", 0,
           G_MAXUINT, 0, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_REGIONS,
+      g_param_spec_uint ("regions", "regions", "Regions of each frame", 0,
+          PP_MAX_PICTURES, 0, G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
+  g_object_class_install_property (object_class, PROP_ONE_BY_ONE,
+      g_param_spec_boolean ("one-by-one", "one by one",
+          "A frame with a crop meta for each region", FALSE,
+          G_PARAM_WRITABLE | G_PARAM_STATIC_STRINGS));
   gst_element_class_add_static_pad_template (element_class, &source_template);
   gst_element_class_set_static_metadata (element_class, "Benchmark source",
       "Source/Video", "Recycles prefilled buffers", "The cudapreproc authors");
@@ -230,29 +271,68 @@ bench_register_elements (void)
   gst_element_register (NULL, "benchsink", GST_RANK_NONE, BENCH_TYPE_SINK);
   gst_element_register (
       NULL, "cudapreproc", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC);
+  gst_element_register (
+      NULL, "cudapreprocmux", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC_MUX);
+}
+
+/* What a source is, up to where it is linked. */
+static gchar *
+describe_source (const BenchJob *job, gint number, gint frames)
+{
+  return g_strdup_printf (
+      "benchsource name=source_%d pageable=%d recycled=%d regions=%d "
+      "one-by-one=%d num-buffers=%d !",
+      number, job->pageable, MAX (job->recycled, BENCH_BUFFERS), job->regions,
+      job->one_by_one, frames);
+}
+
+static GstElement *
+launch (const BenchJob *job, const gchar *line, gint sources,
+    BenchSinkRender render, gpointer data)
+{
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+
+  bench_require (pipeline != NULL, line, NULL);
+  for (gint i = 0; i < sources; i++) {
+    g_autofree gchar *name = g_strdup_printf ("source_%d", i);
+    GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), name);
+    g_object_set (source, "caps", caps, NULL);
+    gst_object_unref (source);
+  }
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  BENCH_SINK (sink)->render = render;
+  BENCH_SINK (sink)->data = data;
+  gst_object_unref (sink);
+  return pipeline;
 }
 
 GstElement *
 bench_make_pipeline (const BenchJob *job, gint frames, const gchar *properties,
     BenchSinkRender render, gpointer data)
 {
-  g_autoptr (GstCaps) caps = bench_job_caps (job);
-  g_autofree gchar *launch = g_strdup_printf (
-      "benchsource name=source pageable=%d recycled=%d num-buffers=%d ! %s%s "
-      "benchsink name=sink",
-      job->pageable, MAX (job->recycled, BENCH_BUFFERS), frames,
-      properties != NULL ? "cudapreproc name=preproc " : "",
+  g_autofree gchar *source = describe_source (job, 0, frames);
+  g_autofree gchar *line = g_strdup_printf ("%s %s%s benchsink name=sink",
+      source, properties != NULL ? "cudapreproc name=preproc " : "",
       properties != NULL ? properties : "");
-  GstElement *pipeline = gst_parse_launch (launch, NULL);
 
-  bench_require (pipeline != NULL, launch, NULL);
-  GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
-  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  g_object_set (source, "caps", caps, NULL);
-  BENCH_SINK (sink)->render = render;
-  BENCH_SINK (sink)->data = data;
-  gst_object_unref (source);
-  gst_object_unref (sink);
+  return launch (job, line, 1, render, data);
+}
+
+GstElement *
+bench_make_mux (const BenchJob *job, gint sources, gint frames,
+    const gchar *properties, BenchSinkRender render, gpointer data)
+{
+  GString *line = g_string_new (NULL);
+
+  g_string_append_printf (
+      line, "cudapreprocmux name=preproc %s benchsink name=sink", properties);
+  for (gint i = 0; i < sources; i++) {
+    g_autofree gchar *source = describe_source (job, i, frames);
+    g_string_append_printf (line, " %s preproc.sink_%d", source, i);
+  }
+  GstElement *pipeline = launch (job, line->str, sources, render, data);
+  g_string_free (line, TRUE);
   return pipeline;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Pipelines of a source that costs nothing, the element, which is linked in, and
- * a sink that hands each buffer to a function on the streaming thread.
+ * Pipelines of sources that cost nothing, one of the elements, which are linked in,
+ * and a sink that hands each buffer to a function on the streaming thread.
  */
 #ifndef BENCH_ELEMENTS_H
 #define BENCH_ELEMENTS_H
@@ -12,12 +12,15 @@
 
 typedef void (*BenchSinkRender) (GstBuffer *buffer, gpointer data);
 
-/* Makes the three known to gst_parse_launch. */
+/* Makes them known to gst_parse_launch. */
 void bench_register_elements (void);
 /* A pipeline of so many of the job's frames, which does not play yet; -1: without
  * end. properties: of the element, whose name is preproc, and a "!"; NULL: it is
  * left out. */
 GstElement *bench_make_pipeline (const BenchJob *job, gint frames,
+    const gchar *properties, BenchSinkRender render, gpointer data);
+/* The same with so many sources of frames each, and cudapreprocmux. */
+GstElement *bench_make_mux (const BenchJob *job, gint sources, gint frames,
     const gchar *properties, BenchSinkRender render, gpointer data);
 /* Waits for EOS. */
 void bench_wait_for_end (GstElement *pipeline);

@@ -18,8 +18,9 @@ typedef struct {
   void *tensor[IN_FLIGHT];
   guint64 padding[IN_FLIGHT];
   pp_job *job[IN_FLIGHT];
-  /* over the jobs that ended, on the completion thread; the stages: sums */
+  /* over the timed jobs that ended, on the completion thread; the stages: sums */
   BenchResult sums;
+  gint timed;
 } Bench;
 
 static void
@@ -29,11 +30,14 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   const pp_times *times = &info->times;
 
   bench_require (error == NULL, "job", error);
+  bench->sums.bytes_up = info->bytes_up;
+  bench->sums.bytes_down = info->bytes_down;
+  if (!info->timed)
+    return;
+  bench->timed++;
   bench->sums.upload += times->uploaded - times->start;
   bench->sums.kernel += times->computed - times->uploaded;
   bench->sums.download += times->done - times->computed;
-  bench->sums.bytes_up = info->bytes_up;
-  bench->sums.bytes_down = info->bytes_down;
 }
 
 static void
@@ -112,10 +116,11 @@ submit (Bench *bench, gint i)
   return bench->job[slot];
 }
 
-/* Adds the stages of the frames behind the warm-up to stages. */
+/* Adds the stages of the frames behind the warm-up to stages, and how many of them
+ * were timed to timed. */
 static gdouble
 run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
-    BenchResult *stages)
+    BenchResult *stages, gint *timed)
 {
   gdouble start = 0;
 
@@ -123,6 +128,7 @@ run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
     if (i == BENCH_WARM_UP) {
       pp_device_drain (bench->device, NULL);
       bench->sums = *stages;
+      bench->timed = *timed;
       start = bench_now ();
     }
     const gdouble submitted = bench_now ();
@@ -136,6 +142,7 @@ run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
   pp_device_drain (bench->device, NULL);
   const gdouble end = bench_now ();
   *stages = bench->sums;
+  *timed = bench->timed;
   return (end - start) / frames;
 }
 
@@ -145,18 +152,19 @@ bench_engine (
 {
   BenchResult result = { .time = G_MAXDOUBLE };
   gdouble *latencies = g_new0 (gdouble, run->frames);
+  gint timed = 0;
   Bench bench;
 
   bench_init (&bench, run, job, streams);
   bench.urgent = mode == BENCH_URGENT;
   for (gint round = 0; round < BENCH_ROUNDS; round++) {
-    const gdouble time = run_once (
-        &bench, run->frames, mode != BENCH_OVERLAPPED, latencies, &result);
+    const gdouble time = run_once (&bench, run->frames,
+        mode != BENCH_OVERLAPPED, latencies, &result, &timed);
     bench_add_round (&result, time);
     if (time == result.time)
       bench_sort_latencies (latencies, run->frames, &result);
   }
-  bench_mean_stages (&result, run->frames * BENCH_ROUNDS);
+  bench_mean_stages (&result, MAX (timed, 1));
   bench_clear (&bench);
   g_free (latencies);
   return result;

@@ -33,16 +33,49 @@ bench_fill (guint8 *data, gsize size, guint seed)
   }
 }
 
+GstVideoRectangle
+bench_region (guint64 frame, guint i)
+{
+  guint32 state = (guint32) (frame * 64 + i) * 2654435761u + 12345;
+  gint random[4];
+
+  for (guint r = 0; r < G_N_ELEMENTS (random); r++) {
+    state = state * 1664525u + 1013904223u;
+    random[r] = (gint) (state >> 16);
+  }
+  const gint width = 60 + random[0] % 181, height = 120 + random[1] % 241;
+  return (GstVideoRectangle){ random[2] % (1920 - width),
+    random[3] % (1080 - height), width, height };
+}
+
+gint
+bench_job_tensors (const BenchJob *job)
+{
+  return job->one_by_one ? job->regions : 1;
+}
+
+gint
+bench_job_frames (const BenchJob *job)
+{
+  return job->regions == 0 ? MAX (job->batch, 1) : 1;
+}
+
 gchar *
 bench_job_name (const BenchJob *job)
 {
-  gchar gaussian[32] = "";
+  gchar gaussian[32] = "", pictures[64] = "";
+
+  if (job->regions > 0)
+    g_snprintf (pictures, sizeof pictures, " %d regions%s", job->regions,
+        job->one_by_one ? " one by one" : "");
+  else if (job->batch > 0)
+    g_snprintf (pictures, sizeof pictures, " batch %d", job->batch);
 
   if (job->gaussian > 0)
     g_snprintf (gaussian, sizeof gaussian, " gaussian %d", job->gaussian);
-  return g_strdup_printf ("%dx%d %s -> %d %s %s%s%s%s", job->width, job->height,
-      job->format, job->target, job->type, job->fit, gaussian,
-      job->area ? " area" : "", job->pageable ? " pageable" : "");
+  return g_strdup_printf ("%dx%d %s -> %d %s %s%s%s%s%s", job->width,
+      job->height, job->format, job->target, job->type, job->fit, gaussian,
+      job->area ? " area" : "", job->pageable ? " pageable" : "", pictures);
 }
 
 void
@@ -86,9 +119,10 @@ bench_job_properties (const BenchJob *job)
       : g_strdup ("");
 
   return g_strdup_printf ("width=%d height=%d fit=%s type=%s method=%s "
-                          "mean=0.485,0.456,0.406 std=0.229,0.224,0.225%s",
+                          "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 "
+                          "batch-size=%d%s",
       job->target, job->target, job->fit, job->type,
-      job->area ? "area" : "bilinear", denoise);
+      job->area ? "area" : "bilinear", job->batch, denoise);
 }
 
 pp_plan *

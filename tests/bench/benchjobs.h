@@ -24,6 +24,12 @@ typedef struct {
   gboolean pageable; /* frames in ordinary memory */
   gboolean area;     /* method area instead of bilinear */
   gint recycled;     /* frames taking turns in a pipeline; 0: BENCH_BUFFERS */
+  /* Of pipelines only. */
+  gint batch;   /* pictures of a tensor; 0: 1 */
+  gint regions; /* each frame's pictures, see bench_region; 0: the frame */
+  /* For each region there is a frame with a crop meta, in place of one with a meta
+   * for each region. */
+  gboolean one_by_one;
 } BenchJob;
 
 /* Where the jobs run, and on how many frames. */
@@ -39,6 +45,13 @@ void bench_require (
     gboolean condition, const gchar *what, const pp_error *error);
 gdouble bench_now (void); /* microseconds */
 void bench_fill (guint8 *data, gsize size, guint seed);
+/* The region i of a frame of 1080p, another one for each frame: 60 to 240 pixels
+ * wide and 120 to 360 high. */
+GstVideoRectangle bench_region (guint64 frame, guint i);
+/* Tensors that the job makes of a frame: 1, or with one_by_one one a region. */
+gint bench_job_tensors (const BenchJob *job);
+/* Frames that it makes a tensor of: 1, or as many as a batch has. */
+gint bench_job_frames (const BenchJob *job);
 gchar *bench_job_name (const BenchJob *job);
 GstCaps *bench_job_caps (const BenchJob *job);
 /* The element's properties, as on a launch line; free it. */
@@ -90,5 +103,12 @@ BenchResult bench_stage_by_stage (const BenchRun *run, const BenchJob *job);
  * streams 0: automatic. */
 BenchResult bench_pipeline (const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint pipelines);
+/* Frames of so many sources through one cudapreprocmux. */
+BenchResult bench_mux (const BenchRun *run, const BenchJob *job, gint sources);
+
+/* Tables of batches, regions and several streams. */
+void bench_batches (const BenchRun *run);
+void bench_regions (const BenchRun *run);
+void bench_cameras (const BenchRun *run);
 
 #endif

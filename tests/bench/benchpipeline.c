@@ -41,16 +41,25 @@ on_tensor (GstBuffer *buffer, gpointer data)
   clock->end = now;
 }
 
+/* In tensors. */
+static gint
+count_warm_up (const BenchJob *job)
+{
+  return (BENCH_WARM_UP + job->recycled) / bench_job_frames (job) *
+      bench_job_tensors (job);
+}
+
 static void
 start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
     gint streams, gboolean serial, gint frames)
 {
   g_autofree gchar *of_job = bench_job_properties (job);
   g_autofree gchar *properties =
-      g_strdup_printf ("backend=%s streams=%d async-depth=%d %s !",
-          run->backend_name, streams, serial ? 0 : -1, of_job);
+      g_strdup_printf ("backend=%s streams=%d async-depth=%d %s%s !",
+          run->backend_name, streams, serial ? 0 : -1, of_job,
+          job->regions > 0 && !job->one_by_one ? " regions=meta" : "");
 
-  clock->warm_up = BENCH_WARM_UP + job->recycled;
+  clock->warm_up = count_warm_up (job);
   clock->pipeline =
       bench_make_pipeline (job, frames, properties, on_tensor, clock);
   if (clock->latencies != NULL) {
@@ -130,21 +139,31 @@ run_together (const BenchRun *run, const BenchJob *job, gint streams,
   return result;
 }
 
+/* How many tensors are measured. */
+static gint
+count_tensors (const BenchRun *run, const BenchJob *job)
+{
+  return MAX (run->frames / bench_job_frames (job), 16) *
+      bench_job_tensors (job);
+}
+
 static BenchResult
 run_one (
     const BenchRun *run, const BenchJob *job, gint streams, gboolean serial)
 {
+  const gint tensors = count_tensors (run, job);
   BenchResult result = { 0 };
   Clock clock = { 0 };
 
   if (serial)
-    clock.latencies = g_new0 (gdouble, run->frames);
+    clock.latencies = g_new0 (gdouble, tensors);
   start_pipeline (&clock, run, job, streams, serial,
-      BENCH_WARM_UP + job->recycled + run->frames);
+      (count_warm_up (job) + tensors) * bench_job_frames (job));
   finish_pipeline (&clock, &result);
-  result.time = (clock.end - clock.start) / run->frames;
+  result.time = (clock.end - clock.start) / tensors * bench_job_tensors (job) /
+      bench_job_frames (job);
   if (serial)
-    bench_sort_latencies (clock.latencies, run->frames, &result);
+    bench_sort_latencies (clock.latencies, tensors, &result);
   g_free (clock.latencies);
   return result;
 }
@@ -159,6 +178,38 @@ bench_pipeline (const BenchRun *run, const BenchJob *job, gint streams,
     const BenchResult result = pipelines > 1
         ? run_together (run, job, streams, serial, pipelines)
         : run_one (run, job, streams, serial);
+    if (result.time < best.time)
+      best = result;
+  }
+  return best;
+}
+
+static BenchResult
+run_mux (const BenchRun *run, const BenchJob *job, gint sources)
+{
+  g_autofree gchar *of_job = bench_job_properties (job);
+  g_autofree gchar *properties =
+      g_strdup_printf ("backend=%s %s !", run->backend_name, of_job);
+  const gint warm_up = MAX (count_warm_up (job) / sources, 8);
+  const gint batches = MAX (run->frames / sources, 16);
+  Clock clock = { .warm_up = warm_up };
+  BenchResult result = { 0 };
+
+  clock.pipeline = bench_make_mux (
+      job, sources, warm_up + batches, properties, on_tensor, &clock);
+  gst_element_set_state (clock.pipeline, GST_STATE_PLAYING);
+  finish_pipeline (&clock, &result);
+  result.time = (clock.end - clock.start) / batches / sources;
+  return result;
+}
+
+BenchResult
+bench_mux (const BenchRun *run, const BenchJob *job, gint sources)
+{
+  BenchResult best = { .time = G_MAXDOUBLE };
+
+  for (gint round = 0; round < BENCH_ROUNDS; round++) {
+    const BenchResult result = run_mux (run, job, sources);
     if (result.time < best.time)
       best = result;
   }

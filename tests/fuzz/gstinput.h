@@ -27,6 +27,9 @@ LLVMFuzzerInitialize (int *argc, char ***argv)
   (void) argv;
   g_setenv ("GST_REGISTRY_DISABLE", "yes", TRUE);
   gst_init (NULL, NULL);
+  /* Threads of pools stay: what one that is ending still has would be a leak. */
+  g_thread_pool_set_max_unused_threads (-1);
+  g_thread_pool_set_max_idle_time (0);
   signal (SIGTRAP, on_trap);
   g_log_set_always_fatal (
       (GLogLevelFlags) (G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING));
