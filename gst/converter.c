@@ -37,7 +37,10 @@ gst_pp_converter_install_properties (
    */
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
-          "Frames, bytes, overlap, bottleneck and times in microseconds",
+          "Numbers of frames (frames, dropped, samples), bytes (bytes-up, -down, "
+          "-staged), microseconds (upload-, kernel-, download- and latency-mean, "
+          "-p50, -p95, -p99), streams in use, overlap (stage times over elapsed "
+          "time) and the bottleneck's name",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   g_object_class_install_property (klass, PROP_DEVICE_NAME,

@@ -54,8 +54,8 @@ void gst_pp_live_settings_dispatch (
 
 /* The element goes from NULL to READY, or from READY to PAUSED, from where on it
  * runs. What reads back takes effect, also where g_object_freeze_notify keeps the
- * end of a g_object_set away. FALSE and *reason (free it) as
- * gst_pp_settings_check has it, and it does not run. */
+ * end of a g_object_set away. FALSE and *reason (NULL before; free it) as
+ * gst_pp_settings_check_without_caps has it, and it does not run. */
 gboolean gst_pp_live_settings_start (
     GstPpLiveSettings *self, gboolean run, gchar **reason);
 /* It went back to READY, or did not reach PAUSED. */
