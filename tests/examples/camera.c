@@ -19,7 +19,7 @@
   "cudapreproc preset=yolo width=640 height=640 ! "                            \
   "appsink name=sink sync=false drop=true max-buffers=1"
 #define JITTER 100                      /* ms, of the network to the camera */
-#define SILENCE (5 * G_USEC_PER_SEC)    /* then the camera counts as gone */
+#define SILENCE 5                       /* s, then the camera counts as gone */
 #define FIRST_WAIT (G_USEC_PER_SEC / 2) /* before another attempt, doubled */
 #define LONGEST_WAIT (8 * G_USEC_PER_SEC)
 
@@ -156,12 +156,15 @@ watch (GstElement *pipeline, Report *r)
   gboolean seen = FALSE;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  while (!stopped && !has_ended (pipeline) &&
-      g_get_monotonic_time () - heard < SILENCE) {
+  while (!stopped && !has_ended (pipeline)) {
     GstSample *sample =
         gst_app_sink_try_pull_sample (GST_APP_SINK (sink), GST_SECOND / 10);
-    if (sample == NULL)
-      continue;
+    if (sample == NULL) {
+      if (g_get_monotonic_time () - heard < SILENCE * G_USEC_PER_SEC)
+        continue;
+      g_print ("no tensor for %d s\n", SILENCE);
+      break;
+    }
     handle (pipeline, sample, r);
     gst_sample_unref (sample);
     heard = g_get_monotonic_time ();
@@ -194,7 +197,7 @@ main (int argc, char **argv)
     wait = watch (pipeline, &r) ? FIRST_WAIT : MIN (wait * 2, LONGEST_WAIT);
     gst_object_unref (pipeline);
     if (!stopped)
-      g_print ("no camera: again in %g s\n", (gdouble) wait / G_USEC_PER_SEC);
+      g_print ("again in %g s\n", (gdouble) wait / G_USEC_PER_SEC);
     for (gint64 t = 0; !stopped && t < wait; t += 50000)
       g_usleep (50000);
   }
