@@ -26,7 +26,6 @@
 #include "buffers/batch.h"
 #include "buffers/depth.h"
 #include "buffers/host_memory.h"
-#include "buffers/meta.h"
 #include "buffers/output_queue.h"
 #include "buffers/regions.h"
 #include "caps/capswatch.h"
@@ -34,6 +33,7 @@
 #include "caps/tensorcaps.h"
 #include "convert.h"
 #include "debug.h"
+#include "elementclass.h"
 
 struct _GstCudaPreproc {
   GstBaseTransform parent;
@@ -44,17 +44,15 @@ struct _GstCudaPreproc {
   GstPadChainFunction base_chain;
   GstPadActivateModeFunction base_sink_activate, base_src_activate;
 
-  /* Of tensors, that the base class uses; or NULL. Under the object lock. */
+  /* The base class' pool of tensors, or NULL. Under the object lock. */
   GstBufferPool *pool;
 
   /* The streaming thread's. */
-  GstPpBatch batch;         /* which frames are being added to */
+  GstPpBatch batch;         /* open: frames are being added to it */
   GArray *regions;          /* GstPpRegion: those of the last frame */
-  GstPpOutputQueue outputs; /* complete ones */
+  GstPpOutputQueue outputs; /* complete tensors */
   GstPpDepth depth;
-  gboolean
-      at_once; /* the tensor of the frame that came last is not held back */
-  gboolean dropped; /* it was dropped, which the base class is yet to hear */
+  gboolean at_once; /* the last frame's tensor is not held back */
 };
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE (
@@ -64,22 +62,18 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
     "src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS (GST_PP_OUTPUT_CAPS));
 
 #define gst_cuda_preproc_parent_class parent_class
-/* The interface is its property, which is one of the settings. */
+/* The interface has nothing but a property, which is one of the settings. */
 G_DEFINE_TYPE_WITH_CODE (GstCudaPreproc, gst_cuda_preproc,
     GST_TYPE_BASE_TRANSFORM,
     G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
-/* Upstream wanted memory for a frame. It may hold locks, need not report the
- * failure itself, and may be shutting down. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
   GstCudaPreproc *self = owner;
 
-  if (gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (self)))
-    gst_pp_error_gate_try_post (&self->converter.errors,
-        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
-        error->text);
+  gst_pp_element_allocation_failed (
+      &self->converter, GST_BASE_TRANSFORM_SINK_PAD (self), error);
 }
 
 /* caps: what comes in, what goes out, and the plan between them */
@@ -111,7 +105,7 @@ gst_cuda_preproc_fixate_caps (GstBaseTransform *trans,
   if (direction == GST_PAD_SRC)
     return GST_BASE_TRANSFORM_CLASS (parent_class)
         ->fixate_caps (trans, direction, caps, othercaps);
-  /* Without a size that frames have, what is wrong is not what downstream asks. */
+  /* If the frames' own caps are wrong, the error must not blame downstream's. */
   GstVideoInfo info;
   GstCaps *fixed = gst_pp_converter_read_video (&self->converter, caps, &info)
       ? gst_pp_converter_fixate (&self->converter, othercaps, caps, 1)
@@ -126,7 +120,7 @@ has_regions (const GstCudaPreproc *self)
   return self->negotiated.settings.regions != GST_PP_REGIONS_NONE;
 }
 
-/* The open batch is not waited for any longer. */
+/* Ends the open batch, full or not, if there is one. */
 static void
 close_batch (GstCudaPreproc *self, const gchar *cause)
 {
@@ -151,7 +145,7 @@ close_and_drain (GstCudaPreproc *self, const gchar *cause)
   gst_pp_output_queue_drain (&self->outputs, cause);
 }
 
-/* After the device, which may still write to what is discarded. */
+/* Waits for the device first, which may still write to what is discarded. */
 static void
 discard_tensors (GstCudaPreproc *self)
 {
@@ -208,15 +202,15 @@ take_pool (GstCudaPreproc *self, GstBufferPool *pool)
   gst_clear_object (&before);
 }
 
-/* Always our own pool: completion travels with its memory. */
+/* Always our own pool: mapping its memory waits for the device. */
 static gboolean
 gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (trans);
   const guint batch = self->depth.batch;
   const guint jobs = (guint) pp_device_streams (self->converter.device);
-  /* Besides those that downstream holds: those that are held back, those that jobs
-   * fill, and the one that is open in between. */
+  /* Those that are held back, those that jobs fill, and the one that is open in
+   * between. Those that downstream holds come on top. */
   const guint min_buffers =
       self->depth.tensors + (jobs + batch - 1) / batch + (batch > 1);
   GstBufferPool *pool = NULL;
@@ -235,9 +229,9 @@ gst_cuda_preproc_decide_allocation (GstBaseTransform *trans, GstQuery *query)
   return TRUE;
 }
 
-/* Nothing waits for a buffer of ours, but whoever asks for one is told. Any
- * thread: the base class gives out its pool without a lock, and the streaming
- * thread may be replacing it. */
+/* Nothing ever waits in the pool of tensors, but who asks it for a buffer while
+ * the element flushes gets FLUSHING. Any thread: the base class gives out its
+ * pool without a lock, and the streaming thread may be replacing it. */
 static void
 set_flushing (GstCudaPreproc *self, gboolean flushing)
 {
@@ -252,8 +246,9 @@ set_flushing (GstCudaPreproc *self, gboolean flushing)
 
 /* a frame's way: chain, submit_input_buffer, convert, generate_output */
 
-/* Opens a batch in an output buffer with what belongs to frame: timestamps, flags,
- * metas. Taken when the frame comes, since it may be gone when the tensor is done. */
+/* Opens a batch in an output buffer with the timestamps, flags and metas of
+ * frame. They are copied now, since the frame may be gone when the tensor is
+ * done. */
 static GstFlowReturn
 open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
 {
@@ -274,7 +269,7 @@ open_batch (GstCudaPreproc *self, const GstPpFrame *frame, const pp_plan *plan)
       : GST_FLOW_ERROR;
 }
 
-/* Adds frame, which is taken, to the open batch, or opens one. */
+/* Adds frame to the open batch, or opens one. Takes frame. */
 static GstFlowReturn
 add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
 {
@@ -302,7 +297,7 @@ add_frame (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   return GST_FLOW_ERROR;
 }
 
-/* A tensor of n regions of frame, which is taken, from number first on. */
+/* Makes a tensor of n regions of frame, from number first on. Takes frame. */
 static GstFlowReturn
 add_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan,
     guint first, guint n)
@@ -329,8 +324,8 @@ add_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan,
   return GST_FLOW_ERROR;
 }
 
-/* The regions of frame, which is taken, as tensors that do not wait for the next
- * frame. plan: of the whole picture. */
+/* Makes tensors of all regions of frame; they do not wait for the next frame.
+ * Takes frame. plan: of the whole picture. */
 static GstFlowReturn
 convert_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
 {
@@ -359,7 +354,7 @@ convert_regions (GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan)
   return flow;
 }
 
-/* Adds frame, which is taken, to the open batch, which leaves when it is full. */
+/* Adds frame to the open batch, which leaves when it is full. Takes frame. */
 static GstFlowReturn
 convert_frame (
     GstCudaPreproc *self, GstPpFrame *frame, pp_plan *plan, gboolean is_discont)
@@ -401,12 +396,28 @@ convert (GstCudaPreproc *self, GstBuffer *input, gboolean is_discont)
   return GST_FLOW_OK;
 }
 
-/* The base class marks the next tensor that leaves as discontinuous where the
- * frame that comes is: the ones before it must be gone, and it must not wait for a
- * drain that would push it unmarked. The first one leaves at once, too: sinks
- * preroll with it, and upstream may be a tee that has no more to give until its
- * other sinks play. is_discont is set until the base class has pushed a tensor, so
- * within a batch, too, which only a frame with DISCONT ends. */
+/* After the base class dropped a frame. It marks the next tensor that it pushes
+ * as discontinuous, so a drain pushes those from before the gap. */
+static GstFlowReturn
+note_dropped (GstCudaPreproc *self, GstClockTime pts)
+{
+  GST_DEBUG_OBJECT (self,
+      "the frame with PTS %" GST_TIME_FORMAT
+      " is late and was dropped, as downstream's QoS events ask",
+      GST_TIME_ARGS (pts));
+  gst_pp_monitor_add_dropped (self->converter.monitor);
+  gst_pp_output_queue_drain (&self->outputs, "a dropped frame");
+  const GstFlowReturn flow = gst_pp_output_queue_take_flow (&self->outputs);
+  return flow == GST_FLOW_OK ? GST_BASE_TRANSFORM_FLOW_DROPPED : flow;
+}
+
+/* If the frame is discontinuous, the base class marks the next tensor that it
+ * pushes. So earlier tensors must have left by then, and this frame's must leave
+ * at once: a drain would push it unmarked. The first tensor of a stream leaves at
+ * once, too: sinks preroll with it, and upstream may be a tee that sends no more
+ * until its other sinks play. is_discont stays set until the base class has
+ * pushed a tensor, so also for later frames of the same batch, which only DISCONT
+ * itself ends. */
 static GstFlowReturn
 gst_cuda_preproc_submit_input_buffer (
     GstBaseTransform *trans, gboolean is_discont, GstBuffer *input)
@@ -421,8 +432,6 @@ gst_cuda_preproc_submit_input_buffer (
     close_and_drain (self, "a frame with DISCONT");
   else if (gst_pad_needs_reconfigure (GST_BASE_TRANSFORM_SRC_PAD (trans)))
     close_and_drain (self, "a new negotiation");
-  else if (is_discont)
-    gst_pp_output_queue_drain (outputs, "a frame behind one that was dropped");
   GstFlowReturn flow = gst_pp_output_queue_take_flow (outputs);
   if (flow != GST_FLOW_OK) {
     gst_buffer_unref (input);
@@ -431,19 +440,11 @@ gst_cuda_preproc_submit_input_buffer (
   const GstClockTime pts = GST_BUFFER_PTS (input);
   flow = GST_BASE_TRANSFORM_CLASS (parent_class)
              ->submit_input_buffer (trans, is_discont, input);
-  self->dropped = flow == GST_BASE_TRANSFORM_FLOW_DROPPED;
-  if (self->dropped) {
-    GST_DEBUG_OBJECT (self,
-        "the frame with PTS %" GST_TIME_FORMAT
-        " is late and was dropped, as downstream's QoS events ask",
-        GST_TIME_ARGS (pts));
-    gst_pp_monitor_add_dropped (self->converter.monitor);
-  }
-  self->at_once = self->dropped || is_discont || !outputs->started;
-  if (self->dropped) /* generate_output tells it after what is held */
-    return GST_FLOW_OK;
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED)
+    return note_dropped (self, pts);
   if (flow != GST_FLOW_OK)
     return flow;
+  self->at_once = is_discont || !outputs->started;
   return convert (self, g_steal_pointer (&trans->queued_buf), is_discont);
 }
 
@@ -456,13 +457,10 @@ gst_cuda_preproc_generate_output (GstBaseTransform *trans, GstBuffer **output)
 
   *output = gst_pp_output_queue_take (
       &self->outputs, self->at_once ? 0 : self->depth.tensors);
-  if (*output != NULL || !self->dropped)
-    return GST_FLOW_OK;
-  self->dropped = FALSE;
-  return GST_BASE_TRANSFORM_FLOW_DROPPED;
+  return GST_FLOW_OK;
 }
 
-/* Sees what the base class' pushes returned. */
+/* Hands on what pushing the last tensor returned. */
 static GstFlowReturn
 gst_cuda_preproc_chain (GstPad *pad, GstObject *parent, GstBuffer *input)
 {
@@ -472,8 +470,8 @@ gst_cuda_preproc_chain (GstPad *pad, GstObject *parent, GstBuffer *input)
   return gst_pp_output_queue_settle (&self->outputs, flow);
 }
 
-/* Never called, since generate_output is ours; without it the base class takes
- * the element for one that works in place. */
+/* Never called, since generate_output does its work. Without it, the base class
+ * would take this for an element that works in place. */
 static GstFlowReturn
 gst_cuda_preproc_transform (
     GstBaseTransform *trans, GstBuffer *input, GstBuffer *output)
@@ -517,8 +515,7 @@ end_flush (GstCudaPreproc *self)
   set_flushing (self, FALSE);
 }
 
-/* Whether the frames after an event do not continue those before it, so that they
- * share no batch. */
+/* Whether frames after such an event share no batch with those before it. */
 static gboolean
 ends_batch (GstEventType type)
 {
@@ -593,9 +590,9 @@ query_sink (GstCudaPreproc *self, GstQuery *query)
 {
   GstBaseTransform *trans = &self->parent;
 
-  /* GStreamer hands these to an inactive pad, too. The base class would then
-   * negotiate beside stop, and keep what it got for good. Shutting down waits for
-   * who is inside, since both hold the stream lock. */
+  /* GStreamer sends these to an inactive pad, too. The base class would then
+   * negotiate while stop runs, and keep the result for good. Deactivating the pad
+   * waits for a query that is already here, since that has the stream lock. */
   if (GST_QUERY_IS_SERIALIZED (query) &&
       !gst_pad_is_active (GST_BASE_TRANSFORM_SINK_PAD (trans)))
     return FALSE;
@@ -651,17 +648,29 @@ gst_cuda_preproc_change_state (GstElement *element, GstStateChange transition)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (element);
 
-  if (!gst_pp_converter_before_state (&self->converter, transition))
-    return GST_STATE_CHANGE_FAILURE;
   if (transition == GST_STATE_CHANGE_PAUSED_TO_READY)
     set_flushing (self, TRUE);
-  const GstStateChangeReturn result =
-      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  gst_pp_converter_after_state (&self->converter, transition, result);
-  return result;
+  return gst_pp_element_change_state (element, transition);
 }
 
-/* Frames come by chain only. The base class would pull for a sink that asks. */
+/* The base class counts only tensors that it pushed itself. Drains push some,
+ * too. */
+static gboolean
+gst_cuda_preproc_post_message (GstElement *element, GstMessage *message)
+{
+  if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_QOS &&
+      GST_MESSAGE_SRC (message) == GST_OBJECT_CAST (element)) {
+    GstFormat format;
+    guint64 processed, dropped;
+    gst_message_parse_qos_stats (message, &format, &processed, &dropped);
+    message = gst_message_make_writable (message);
+    gst_message_set_qos_stats (message, format,
+        processed + GST_CUDA_PREPROC (element)->outputs.drained, dropped);
+  }
+  return GST_ELEMENT_CLASS (parent_class)->post_message (element, message);
+}
+
+/* Frames are pushed to us. The base class would pull them if a sink asked. */
 static gboolean
 gst_cuda_preproc_activate_mode (
     GstPad *pad, GstObject *parent, GstPadMode mode, gboolean active)
@@ -678,33 +687,6 @@ gst_cuda_preproc_activate_mode (
 /* GObject */
 
 static void
-gst_cuda_preproc_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_set_property (
-      &GST_CUDA_PREPROC (object)->converter, id, value, pspec);
-}
-
-static void
-gst_cuda_preproc_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_get_property (
-      &GST_CUDA_PREPROC (object)->converter, id, value);
-}
-
-/* Comes once after all properties of one g_object_set. */
-static void
-gst_cuda_preproc_dispatch_properties_changed (
-    GObject *object, guint n_pspecs, GParamSpec **pspecs)
-{
-  gst_pp_live_settings_dispatch (
-      &GST_CUDA_PREPROC (object)->converter.settings, n_pspecs, pspecs);
-  G_OBJECT_CLASS (parent_class)
-      ->dispatch_properties_changed (object, n_pspecs, pspecs);
-}
-
-static void
 gst_cuda_preproc_finalize (GObject *object)
 {
   GstCudaPreproc *self = GST_CUDA_PREPROC (object);
@@ -719,20 +701,13 @@ gst_cuda_preproc_finalize (GObject *object)
 static void
 gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
   static const gchar *const none[] = { NULL };
 
-  gst_pp_debug_init ();
-  gst_pp_meta_register ();
-
-  object_class->set_property = gst_cuda_preproc_set_property;
-  object_class->get_property = gst_cuda_preproc_get_property;
-  object_class->dispatch_properties_changed =
-      gst_cuda_preproc_dispatch_properties_changed;
-  object_class->finalize = gst_cuda_preproc_finalize;
-  gst_pp_converter_install_properties (object_class, none);
+  G_OBJECT_CLASS (klass)->finalize = gst_cuda_preproc_finalize;
+  gst_pp_element_class_init (
+      element_class, G_STRUCT_OFFSET (GstCudaPreproc, converter), none);
 
   gst_element_class_add_static_pad_template (element_class, &sink_template);
   gst_element_class_add_static_pad_template (element_class, &src_template);
@@ -741,6 +716,7 @@ gst_cuda_preproc_class_init (GstCudaPreprocClass *klass)
       "Turns video frames into normalized tensors for neural networks",
       "The cudapreproc authors");
   element_class->change_state = gst_cuda_preproc_change_state;
+  element_class->post_message = gst_cuda_preproc_post_message;
 
   trans_class->start = gst_cuda_preproc_start;
   trans_class->stop = gst_cuda_preproc_stop;

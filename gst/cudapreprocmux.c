@@ -19,40 +19,28 @@
 
 #include "cudapreprocmux.h"
 
-#include <string.h>
-
 #include "buffers/allocation.h"
 #include "buffers/batch.h"
 #include "buffers/host_memory.h"
-#include "buffers/meta.h"
 #include "caps/capswatch.h"
 #include "caps/inputformat.h"
 #include "caps/tensorcaps.h"
 #include "convert.h"
 #include "debug.h"
-#include "muxpad.h"
+#include "elementclass.h"
+#include "muxround.h"
+#include "muxslices.h"
 
 struct _GstCudaPreprocMux {
   GstAggregator parent;
   GstPpConverter converter;
 
   /* The number of slices; 0 before the first negotiation. Under the object lock;
-   * the source pad's thread alone writes it. */
+   * only the source pad's thread writes it. */
   guint slices;
   GstPpTensor tensor;    /* the source pad's thread's */
   GstClockTime position; /* of the last batch; NONE before it; likewise */
 };
-
-/* One frame of each pad that has one. */
-typedef struct {
-  GstCudaPreprocMuxPad *pad[GST_PP_MAX_BATCH]; /* owned; by index */
-  GstBuffer *frame[GST_PP_MAX_BATCH];          /* owned; NULL: there is none */
-  guint frames;
-  gboolean ended;        /* no pad has a frame or will have one */
-  GstClockTime earliest; /* running time of the earliest frame */
-  GstClockTime duration; /* its own */
-  guint discont;         /* GST_BUFFER_FLAG_DISCONT if a frame has it */
-} Round;
 
 static GstStaticPadTemplate sink_template = GST_STATIC_PAD_TEMPLATE ("sink_%u",
     GST_PAD_SINK, GST_PAD_REQUEST, GST_STATIC_CAPS (GST_PP_INPUT_CAPS));
@@ -64,32 +52,20 @@ static GstStaticPadTemplate src_template = GST_STATIC_PAD_TEMPLATE (
 G_DEFINE_TYPE_WITH_CODE (GstCudaPreprocMux, gst_cuda_preproc_mux,
     GST_TYPE_AGGREGATOR, G_IMPLEMENT_INTERFACE (GST_TYPE_VIDEO_DIRECTION, NULL))
 
-/* Upstream wanted memory for a frame. It may hold locks, need not report the
- * failure itself, and may be shutting down. */
 static void
 on_allocation_failed (gpointer owner, const pp_error *error)
 {
   GstCudaPreprocMux *self = owner;
 
-  if (gst_pad_is_active (self->parent.srcpad))
-    gst_pp_error_gate_try_post (&self->converter.errors,
-        GST_ELEMENT_CAST (self), gst_pp_fault_from_status (error->status),
-        error->text);
+  gst_pp_element_allocation_failed (
+      &self->converter, self->parent.srcpad, error);
 }
 
 /* pads */
 
-static void
-warn_no_slice (GstCudaPreprocMux *self, guint index, guint slices)
-{
-  GST_ELEMENT_WARNING (self, CORE, PAD,
-      ("There is no pad sink_%u: batches have %u pictures", index, slices),
-      ("Set batch-size to the number of streams before the element starts."));
-}
-
-/* Whether the number of slices leaves room for a pad of this index. A pad that is
- * requested before the first negotiation is part of what decides that number,
- * where nothing else does. */
+/* Whether there is, or will be, a slice for a pad of this index; if not, warns.
+ * Before the first negotiation, pads get as many slices as they need, unless
+ * properties say how many there are. */
 static gboolean
 has_slice (GstCudaPreprocMux *self, guint index)
 {
@@ -104,20 +80,8 @@ has_slice (GstCudaPreprocMux *self, guint index)
     slices = GST_PP_MAX_BATCH;
   if (index < slices)
     return TRUE;
-  warn_no_slice (self, index, slices);
+  gst_pp_mux_slices_warn (GST_ELEMENT_CAST (self), index, slices);
   return FALSE;
-}
-
-static gboolean
-is_taken (GstCudaPreprocMux *self, guint index)
-{
-  gboolean taken = FALSE;
-
-  GST_OBJECT_LOCK (self);
-  for (GList *l = GST_ELEMENT (self)->sinkpads; l != NULL; l = l->next)
-    taken |= GST_CUDA_PREPROC_MUX_PAD (l->data)->index == index;
-  GST_OBJECT_UNLOCK (self);
-  return taken;
 }
 
 static GstAggregatorPad *
@@ -125,70 +89,37 @@ gst_cuda_preproc_mux_create_new_pad (GstAggregator *aggregator,
     GstPadTemplate *templ, const gchar *name, const GstCaps *caps)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  GstElement *element = GST_ELEMENT_CAST (self);
   guint index = 0;
 
   if (name == NULL || g_strcmp0 (name, templ->name_template) == 0) {
-    while (is_taken (self, index))
+    while (gst_pp_mux_slices_is_taken (element, index))
       index++;
-  } else if (!gst_pp_mux_pad_number (name, &index) || is_taken (self, index)) {
+  } else if (!gst_pp_mux_pad_number (name, &index) ||
+      gst_pp_mux_slices_is_taken (element, index)) {
     GST_WARNING_OBJECT (self, "no pad can be named %s", name);
     return NULL;
   }
   if (!has_slice (self, index))
     return NULL;
-  GstCudaPreprocMuxPad *pad =
-      gst_pp_mux_pad_new (GST_ELEMENT_CAST (self), templ, index);
-  gst_pp_caps_watch_add (
-      GST_PAD (pad), GST_ELEMENT_CAST (self), &self->converter.errors);
+  GstCudaPreprocMuxPad *pad = gst_pp_mux_pad_new (element, templ, index);
+  gst_pp_caps_watch_add (GST_PAD (pad), element, &self->converter.errors);
   return GST_AGGREGATOR_PAD (pad);
 }
 
-/* The pads by their index, each with a reference. */
-static void
-list_pads (
-    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH])
-{
-  memset (pads, 0, GST_PP_MAX_BATCH * sizeof *pads);
-  GST_OBJECT_LOCK (self);
-  for (GList *l = GST_ELEMENT (self)->sinkpads; l != NULL; l = l->next) {
-    GstCudaPreprocMuxPad *pad = gst_object_ref (l->data);
-    pads[pad->index] = pad;
-  }
-  GST_OBJECT_UNLOCK (self);
-}
-
-static void
-unref_pads (GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH])
-{
-  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
-    gst_clear_object (&pads[i]);
-}
-
 /* caps */
-
-/* The pads there, to the last number. */
-static gint
-count_slices (GstCudaPreprocMux *self)
-{
-  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
-  gint n = 1;
-
-  list_pads (self, pads);
-  for (gint i = 0; i < GST_PP_MAX_BATCH; i++)
-    if (pads[i] != NULL)
-      n = i + 1;
-  unref_pads (pads);
-  return n;
-}
 
 static GstFlowReturn
 gst_cuda_preproc_mux_update_src_caps (
     GstAggregator *aggregator, GstCaps *caps, GstCaps **chosen)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
+  const guint slices = self->slices != 0
+      ? self->slices
+      : gst_pp_mux_slices_count (GST_ELEMENT_CAST (self));
 
-  *chosen = gst_pp_converter_fixate (&self->converter, caps, NULL,
-      self->slices != 0 ? (gint) self->slices : count_slices (self));
+  *chosen =
+      gst_pp_converter_fixate (&self->converter, caps, NULL, (gint) slices);
   return gst_caps_is_empty (*chosen) ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_OK;
 }
 
@@ -230,14 +161,14 @@ gst_cuda_preproc_mux_negotiated_src_caps (
     GstAggregator *aggregator, GstCaps *caps)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
-  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstPpMuxSlices slices;
   gboolean negotiated = read_batches (self, caps);
 
-  list_pads (self, pads);
+  gst_pp_mux_slices_list (&slices, GST_ELEMENT_CAST (self));
   for (guint i = 0; i < GST_PP_MAX_BATCH && negotiated; i++)
-    if (pads[i] != NULL && pads[i]->caps != NULL)
-      negotiated = negotiate_pad (self, pads[i], caps);
-  unref_pads (pads);
+    if (slices.pad[i] != NULL && slices.pad[i]->caps != NULL)
+      negotiated = negotiate_pad (self, slices.pad[i], caps);
+  gst_pp_mux_slices_clear (&slices);
   if (!negotiated)
     return FALSE;
   GST_OBJECT_LOCK (self);
@@ -248,18 +179,19 @@ gst_cuda_preproc_mux_negotiated_src_caps (
   return TRUE;
 }
 
-/* A live batch waits for the slowest stream's next frame at most. */
+/* A live batch waits as long as the slowest stream takes for a frame, at most. */
 static void
 update_latency (GstCudaPreprocMux *self)
 {
-  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstPpMuxSlices slices;
   GstClockTime longest = 0;
 
-  list_pads (self, pads);
+  gst_pp_mux_slices_list (&slices, GST_ELEMENT_CAST (self));
   for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
-    if (pads[i] != NULL && GST_CLOCK_TIME_IS_VALID (pads[i]->frame_duration))
-      longest = MAX (longest, pads[i]->frame_duration);
-  unref_pads (pads);
+    if (slices.pad[i] != NULL &&
+        GST_CLOCK_TIME_IS_VALID (slices.pad[i]->frame_duration))
+      longest = MAX (longest, slices.pad[i]->frame_duration);
+  gst_pp_mux_slices_clear (&slices);
   gst_aggregator_set_latency (&self->parent, longest, longest);
 }
 
@@ -307,14 +239,14 @@ gst_cuda_preproc_mux_decide_allocation (
   return FALSE;
 }
 
-/* a batch's way: clip, take_round, convert, aggregate */
+/* a batch's way: clip, aggregate, send_round, convert */
 
 /* On the source pad's thread, with the pad's lock held. */
 static GstBuffer *
 gst_cuda_preproc_mux_clip (
     GstAggregator *aggregator, GstAggregatorPad *pad, GstBuffer *frame)
 {
-  if (!GST_BUFFER_PTS_IS_VALID (frame) || /* an error, see take_round */
+  if (!GST_BUFFER_PTS_IS_VALID (frame) || /* an error, see muxround.c */
       GST_CLOCK_TIME_IS_VALID (
           gst_pp_mux_pad_running_time (GST_CUDA_PREPROC_MUX_PAD (pad), frame)))
     return frame;
@@ -326,94 +258,8 @@ gst_cuda_preproc_mux_clip (
   return NULL;
 }
 
-/* Stands for a GAP event. */
-static gboolean
-is_gap (GstBuffer *frame)
-{
-  return GST_BUFFER_FLAG_IS_SET (frame, GST_BUFFER_FLAG_GAP) &&
-      gst_buffer_get_size (frame) == 0;
-}
-
-static void
-clear_round (Round *round)
-{
-  unref_pads (round->pad);
-  for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
-    gst_clear_buffer (&round->frame[i]);
-}
-
-/* FALSE after posting why a frame cannot be part of a batch. */
-static gboolean
-check_frame (
-    GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad, GstBuffer *frame)
-{
-  if (!GST_BUFFER_PTS_IS_VALID (frame))
-    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
-        g_strdup_printf ("A frame on %s has no timestamp", GST_PAD_NAME (pad)));
-  else if (!pad->negotiated)
-    gst_pp_converter_post_reason (&self->converter, GST_PP_FAULT_INPUT,
-        g_strdup_printf (
-            "A frame came on %s before its caps", GST_PAD_NAME (pad)));
-  else
-    return TRUE;
-  return FALSE;
-}
-
-/* For a pad that was requested just before the number of slices was known, and has
- * none. */
-static void
-drop_frame (GstCudaPreprocMux *self, GstCudaPreprocMuxPad *pad)
-{
-  if (gst_aggregator_pad_drop_buffer (&pad->parent) && !pad->warned)
-    warn_no_slice (self, pad->index, self->slices);
-  pad->warned = TRUE;
-}
-
-/* Takes a frame from each pad that has one. FALSE after posting an error. */
-static gboolean
-take_round (GstCudaPreprocMux *self, Round *round)
-{
-  memset (round, 0, sizeof *round);
-  round->ended = TRUE;
-  round->earliest = round->duration = GST_CLOCK_TIME_NONE;
-  list_pads (self, round->pad);
-  for (guint i = 0; i < GST_PP_MAX_BATCH; i++) {
-    GstCudaPreprocMuxPad *pad = round->pad[i];
-    if (pad == NULL)
-      continue;
-    if (i >= self->slices) {
-      drop_frame (self, pad);
-      continue;
-    }
-    GstBuffer *frame = gst_aggregator_pad_pop_buffer (&pad->parent);
-    round->ended = round->ended && frame == NULL &&
-        gst_aggregator_pad_is_eos (&pad->parent);
-    if (frame == NULL)
-      continue;
-    if (is_gap (frame)) {
-      gst_buffer_unref (frame);
-      continue;
-    }
-    round->frame[i] = frame;
-    if (!check_frame (self, pad, frame))
-      return FALSE;
-    const GstClockTime time = gst_pp_mux_pad_running_time (pad, frame);
-    if (!GST_CLOCK_TIME_IS_VALID (time)) { /* flushed since it was clipped */
-      gst_clear_buffer (&round->frame[i]);
-      continue;
-    }
-    if (!GST_CLOCK_TIME_IS_VALID (round->earliest) || time < round->earliest) {
-      round->earliest = time;
-      round->duration = GST_BUFFER_DURATION (frame);
-    }
-    round->discont |= GST_BUFFER_FLAGS (frame) & GST_BUFFER_FLAG_DISCONT;
-    round->frames++;
-  }
-  return TRUE;
-}
-
-/* Where running time time is in the output segment: never before the batch that
- * went out last. */
+/* The position of a running time in the output segment, but never one before the
+ * last batch. */
 static GstClockTime
 place_batch (GstCudaPreprocMux *self, GstClockTime time)
 {
@@ -428,9 +274,10 @@ place_batch (GstCudaPreprocMux *self, GstClockTime time)
       : position;
 }
 
-/* A buffer with what belongs to the round: its times and flags. */
+/* Takes a buffer from the pool and gives it the round's times and flags. */
 static GstFlowReturn
-prepare_output (GstCudaPreprocMux *self, const Round *round, GstBuffer **output)
+prepare_output (
+    GstCudaPreprocMux *self, const GstPpMuxRound *round, GstBuffer **output)
 {
   GstBufferPool *pool = gst_aggregator_get_buffer_pool (&self->parent);
   const GstFlowReturn flow = pool != NULL
@@ -451,10 +298,11 @@ prepare_output (GstCudaPreprocMux *self, const Round *round, GstBuffer **output)
 
 /* Adds slice i's frame of the round to the batch, which the first one opens. */
 static GstFlowReturn
-convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
+convert (
+    GstCudaPreprocMux *self, GstPpMuxRound *round, guint i, GstPpBatch *batch)
 {
   GstPpConverter *converter = &self->converter;
-  GstCudaPreprocMuxPad *pad = round->pad[i];
+  GstCudaPreprocMuxPad *pad = round->slices.pad[i];
   GstFlowReturn flow = GST_FLOW_OK;
   GstBuffer *output = NULL;
   pp_plan *plan = NULL;
@@ -480,7 +328,7 @@ convert (GstCudaPreprocMux *self, Round *round, guint i, GstPpBatch *batch)
 }
 
 static GstFlowReturn
-send_round (GstCudaPreprocMux *self, Round *round)
+send_round (GstCudaPreprocMux *self, GstPpMuxRound *round)
 {
   GstAggregatorPad *srcpad = GST_AGGREGATOR_PAD (self->parent.srcpad);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -505,21 +353,21 @@ gst_cuda_preproc_mux_aggregate (GstAggregator *aggregator, gboolean timeout)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
   GstFlowReturn flow = GST_AGGREGATOR_FLOW_NEED_DATA;
-  Round round;
+  GstPpMuxRound round;
 
   /* A deadline comes also where negotiation failed. */
   if (!gst_pad_has_current_caps (aggregator->srcpad))
     return gst_pp_error_gate_has_posted (&self->converter.errors)
         ? GST_FLOW_NOT_NEGOTIATED
         : GST_AGGREGATOR_FLOW_NEED_DATA;
-  if (!take_round (self, &round))
+  if (!gst_pp_mux_round_take (&round, &self->converter, self->slices))
     flow = GST_FLOW_ERROR;
   else if (round.ended)
     flow = gst_pp_converter_end_stream (&self->converter) ? GST_FLOW_EOS
                                                           : GST_FLOW_ERROR;
   else if (round.frames > 0)
     flow = send_round (self, &round);
-  clear_round (&round);
+  gst_pp_mux_round_clear (&round);
   return flow;
 }
 
@@ -529,24 +377,24 @@ static GstClockTime
 gst_cuda_preproc_mux_get_next_time (GstAggregator *aggregator)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
-  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstPpMuxSlices slices;
   GstClockTime earliest = GST_CLOCK_TIME_NONE;
 
-  list_pads (self, pads);
+  gst_pp_mux_slices_list (&slices, GST_ELEMENT_CAST (self));
   for (guint i = 0; i < GST_PP_MAX_BATCH; i++) {
-    if (pads[i] == NULL)
+    if (slices.pad[i] == NULL)
       continue;
-    GstBuffer *frame = gst_aggregator_pad_peek_buffer (&pads[i]->parent);
+    GstBuffer *frame = gst_aggregator_pad_peek_buffer (&slices.pad[i]->parent);
     if (frame == NULL)
       continue;
     const GstClockTime time = GST_BUFFER_PTS_IS_VALID (frame)
-        ? gst_pp_mux_pad_running_time (pads[i], frame)
+        ? gst_pp_mux_pad_running_time (slices.pad[i], frame)
         : 0; /* the error is posted at once */
     if (!GST_CLOCK_TIME_IS_VALID (earliest) || time < earliest)
       earliest = time;
     gst_buffer_unref (frame);
   }
-  unref_pads (pads);
+  gst_pp_mux_slices_clear (&slices);
   return earliest;
 }
 
@@ -587,7 +435,7 @@ handle_gap (
   return handled;
 }
 
-/* Serialized ones come on the source pad's thread. */
+/* Serialized events come on the source pad's thread. */
 static gboolean
 gst_cuda_preproc_mux_sink_event (GstAggregator *aggregator,
     GstAggregatorPad *aggregator_pad, GstEvent *event)
@@ -690,63 +538,22 @@ static gboolean
 gst_cuda_preproc_mux_stop (GstAggregator *aggregator)
 {
   GstCudaPreprocMux *self = GST_CUDA_PREPROC_MUX (aggregator);
-  GstCudaPreprocMuxPad *pads[GST_PP_MAX_BATCH];
+  GstPpMuxSlices slices;
 
   pp_device_drain (self->converter.device, NULL);
-  list_pads (self, pads);
+  gst_pp_mux_slices_list (&slices, GST_ELEMENT_CAST (self));
   for (guint i = 0; i < GST_PP_MAX_BATCH; i++)
-    if (pads[i] != NULL) {
-      gst_pp_converter_forget_tags (&self->converter, &pads[i]->what);
-      gst_pp_mux_pad_forget (pads[i]);
+    if (slices.pad[i] != NULL) {
+      gst_pp_converter_forget_tags (&self->converter, &slices.pad[i]->what);
+      gst_pp_mux_pad_forget (slices.pad[i]);
     }
-  unref_pads (pads);
+  gst_pp_mux_slices_clear (&slices);
   forget_streams (self);
   gst_pp_converter_stop (&self->converter);
   return TRUE;
 }
 
-static GstStateChangeReturn
-gst_cuda_preproc_mux_change_state (
-    GstElement *element, GstStateChange transition)
-{
-  GstPpConverter *converter = &GST_CUDA_PREPROC_MUX (element)->converter;
-
-  if (!gst_pp_converter_before_state (converter, transition))
-    return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn result =
-      GST_ELEMENT_CLASS (parent_class)->change_state (element, transition);
-  gst_pp_converter_after_state (converter, transition, result);
-  return result;
-}
-
 /* GObject */
-
-static void
-gst_cuda_preproc_mux_set_property (
-    GObject *object, guint id, const GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_set_property (
-      &GST_CUDA_PREPROC_MUX (object)->converter, id, value, pspec);
-}
-
-static void
-gst_cuda_preproc_mux_get_property (
-    GObject *object, guint id, GValue *value, GParamSpec *pspec)
-{
-  gst_pp_converter_get_property (
-      &GST_CUDA_PREPROC_MUX (object)->converter, id, value);
-}
-
-/* Comes once after all properties of one g_object_set. */
-static void
-gst_cuda_preproc_mux_dispatch_properties_changed (
-    GObject *object, guint n_pspecs, GParamSpec **pspecs)
-{
-  gst_pp_live_settings_dispatch (
-      &GST_CUDA_PREPROC_MUX (object)->converter.settings, n_pspecs, pspecs);
-  G_OBJECT_CLASS (parent_class)
-      ->dispatch_properties_changed (object, n_pspecs, pspecs);
-}
 
 static void
 gst_cuda_preproc_mux_finalize (GObject *object)
@@ -758,22 +565,15 @@ gst_cuda_preproc_mux_finalize (GObject *object)
 static void
 gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
 {
-  GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
   GstAggregatorClass *aggregator_class = GST_AGGREGATOR_CLASS (klass);
   /* It has a thread of its own, and a queue behind it holds back enough. */
   static const gchar *const without[] = { "async-depth", "regions",
     "region-types", NULL };
 
-  gst_pp_debug_init ();
-  gst_pp_meta_register ();
-
-  object_class->set_property = gst_cuda_preproc_mux_set_property;
-  object_class->get_property = gst_cuda_preproc_mux_get_property;
-  object_class->dispatch_properties_changed =
-      gst_cuda_preproc_mux_dispatch_properties_changed;
-  object_class->finalize = gst_cuda_preproc_mux_finalize;
-  gst_pp_converter_install_properties (object_class, without);
+  G_OBJECT_CLASS (klass)->finalize = gst_cuda_preproc_mux_finalize;
+  gst_pp_element_class_init (
+      element_class, G_STRUCT_OFFSET (GstCudaPreprocMux, converter), without);
 
   gst_element_class_add_static_pad_template_with_gtype (
       element_class, &sink_template, GST_TYPE_CUDA_PREPROC_MUX_PAD);
@@ -784,7 +584,6 @@ gst_cuda_preproc_mux_class_init (GstCudaPreprocMuxClass *klass)
       "Filter/Converter/Video/Scaler/Colorspace/Hardware",
       "Turns a frame of each stream into a batch of normalized tensors",
       "The cudapreproc authors");
-  element_class->change_state = gst_cuda_preproc_mux_change_state;
 
   aggregator_class->create_new_pad = gst_cuda_preproc_mux_create_new_pad;
   aggregator_class->update_src_caps = gst_cuda_preproc_mux_update_src_caps;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
- *
- * How many tensors the element holds back, and the latency that this adds, and that
- * waiting for the frames of a batch adds.
+ * How many tensors the element holds back, and the latency of that and of waiting
+ * for the frames of a batch.
  */
 #ifndef GST_PP_DEPTH_H
 #define GST_PP_DEPTH_H
@@ -18,22 +17,24 @@ typedef struct {
   GstElement *element;  /* which holds them; not a reference */
   guint batch;          /* frames of a tensor */
   guint tensors;        /* held back in a steady stream */
-  GstClockTime latency; /* how long a frame may stay, by what is known */
+  GstClockTime latency; /* how long a frame may stay, as far as is known */
 } GstPpDepth;
 
 void gst_pp_depth_init (GstPpDepth *depth, GstElement *element);
 /* Before caps are known. */
 void gst_pp_depth_reset (GstPpDepth *depth);
 
-/* How many tensors of batch frames are held back when caps are set: wanted, or if
- * that is negative, as many as keep device busy where that delays nobody: see
- * gst_pp_choose_depth. With qos, frames may be dropped when they are late, and none
- * is made later. Posts a LATENCY message where the latency changes. */
+/* Decides, when caps are set, how many tensors of batch frames each are held
+ * back: wanted, if that is not negative. Otherwise as many as keep device busy if
+ * that delays nobody (see gst_pp_choose_depth), and none with qos, since frames
+ * that are held back would be late more often. Posts a LATENCY message if the
+ * latency changes. */
 void gst_pp_depth_choose (GstPpDepth *depth, GstBaseTransform *trans,
     gint wanted, guint batch, pp_device *device, const GstVideoInfo *info);
-/* The same after each frame: pageable ones, which only the first one shows, need
- * more of them under way. interval: the time from one frame to the next, 0 if
- * unknown; without a framerate only this tells how long one is held. */
+/* Decides again after each frame. If frames are pageable, which only the first
+ * one shows, more tensors are needed to keep device busy. interval: the time from
+ * one frame to the next, 0 if unknown; without a framerate, the latency follows
+ * from it. */
 void gst_pp_depth_adapt (GstPpDepth *depth, GstBaseTransform *trans,
     gint wanted, pp_device *device, const GstVideoInfo *info,
     GstClockTime interval);

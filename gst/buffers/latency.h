@@ -13,9 +13,9 @@ G_BEGIN_DECLS
 #define GST_PP_MAX_LATENCY ((GstClockTime) G_MAXINT64)
 
 /* How many frames to hold back: wish, if it is not negative. Otherwise useful
- * frames if the framerate is known and what arrives at the pad is stored
- * somewhere, which is to say not live, and seekable. Otherwise none: a camera's
- * or an application's next frame may come only after this one's tensor. */
+ * frames, if the framerate is known and upstream of the pad is seekable and not
+ * live: its next frame comes at once. Otherwise none: a camera's or an
+ * application's next frame may come only after this one's tensor. */
 guint gst_pp_choose_depth (
     gint wish, gint useful, gint framerate, GstPad *sink);
 
@@ -27,7 +27,7 @@ GstClockTime gst_pp_latency_of_frames (guint frames, gint fps_n, gint fps_d);
 GstClockTime gst_pp_latency_of_interval (guint frames, GstClockTime interval);
 
 /* Adds latency to both ends of an answered LATENCY query. A sum is at most
- * GST_PP_MAX_LATENCY; what is more already, as no maximum at all, stays. */
+ * GST_PP_MAX_LATENCY; a value above that, such as no maximum, stays as it is. */
 void gst_pp_latency_add (GstQuery *query, GstClockTime latency);
 
 G_END_DECLS

@@ -258,6 +258,7 @@ drain (GstPpOutputQueue *queue, const gchar *cause, gboolean anew)
   push_events (queue, 0);
   while (flow >= GST_FLOW_OK && queue->items.length > 0) {
     flow = gst_pad_push (queue->pad, begin_push (queue));
+    queue->drained++;
     end_push (queue, flow);
     push_events (queue, 0);
   }
@@ -295,6 +296,7 @@ gst_pp_output_queue_flush (GstPpOutputQueue *queue)
   forget_times (queue);
   queue->started = queue->discont = queue->refused = queue->leaving = FALSE;
   queue->flow = GST_FLOW_OK;
+  queue->drained = 0;
   set_position (queue, GST_CLOCK_TIME_NONE);
   gst_pp_thread_time_skip (&queue->thread_time);
 }

@@ -28,9 +28,9 @@ typedef struct {
  * may be called on any thread. */
 typedef struct {
   GstElement *element;   /* whose settings these are; not a reference */
-  GstPpSettings pending; /* what was set last, and reads back */
-  GstPpSettings
-      settings; /* what takes effect: of each g_object_set that ended */
+  GstPpSettings pending; /* what was set last; what properties read back */
+  /* what takes effect: set by calls of g_object_set that have ended */
+  GstPpSettings settings;
   GstPpStream stream;
   guint serial; /* counts changes of settings and stream */
 } GstPpLiveSettings;
@@ -39,23 +39,23 @@ void gst_pp_live_settings_init (GstPpLiveSettings *self, GstElement *element);
 void gst_pp_live_settings_clear (GstPpLiveSettings *self);
 
 /* GObject's methods of these names, for the ids of gst_pp_settings_install. While
- * the element runs, properties that may be set only up to READY keep their values,
- * with a warning in the log. */
+ * the element runs, properties that may be set only up to READY keep their
+ * values, with a warning in the log. */
 void gst_pp_live_settings_set_property (
     GstPpLiveSettings *self, guint id, const GValue *value, GParamSpec *pspec);
 void gst_pp_live_settings_get_property (
     GstPpLiveSettings *self, guint id, GValue *value);
 /* To be called once after all properties of one g_object_set, before chaining up.
- * What was set takes effect. If the element runs and could not go on with it, all
- * of it is undone instead, and the bus has a warning, which is posted with no lock
- * held. What other threads are setting meanwhile is not among it. */
+ * What was set takes effect. If the element runs and could not convert frames
+ * with it, all of it is undone instead, and a warning is posted, with no lock
+ * held. What other threads are setting meanwhile is left alone. */
 void gst_pp_live_settings_dispatch (
     GstPpLiveSettings *self, guint n_pspecs, GParamSpec **pspecs);
 
-/* The element goes from NULL to READY, or from READY to PAUSED, from where on it
- * runs. What reads back takes effect, also where g_object_freeze_notify keeps the
- * end of a g_object_set away. FALSE and *reason (NULL before; free it) as
- * gst_pp_settings_check_without_caps has it, and it does not run. */
+/* The element goes from NULL to READY, or (run) from READY to PAUSED. What
+ * properties read back takes effect, even if g_object_freeze_notify still holds
+ * back the end of a g_object_set. FALSE and *reason (NULL before; free it) as from
+ * gst_pp_settings_check_without_caps: the element does not run. */
 gboolean gst_pp_live_settings_start (
     GstPpLiveSettings *self, gboolean run, gchar **reason);
 /* It went back to READY, or did not reach PAUSED. */

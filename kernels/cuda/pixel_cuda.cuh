@@ -106,6 +106,16 @@ div_up (int a, int b)
   return (a + b - 1) / b;
 }
 
+/* Whether two components are interleaved in one plane and share their taps. */
+static bool
+interleaved (const pp_source &a, const pp_source &b)
+{
+  return a.plane == b.plane && a.first_row == b.first_row &&
+      a.pixel_stride == b.pixel_stride && a.axes == b.axes &&
+      a.shift == b.shift && a.mask == b.mask &&
+      abs (a.first_byte - b.first_byte) < a.pixel_stride;
+}
+
 static __device__ __forceinline__ float
 add_product (float sum, float weight, float value)
 {

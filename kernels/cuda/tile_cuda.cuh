@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * The GPU's kernel for more than two taps an axis. A block makes a tile of
- * pixels, in two steps with one barrier between them: sum_columns   the
- * vertical sums of all samples under the tile, to shared memory make_pixels
- * each thread adds the horizontal taps of some pixels A block spends its time
- * waiting for memory, so it starts its loads as early as possible. choose_tile,
- * at the end, decides the tile's size on the host.
+ * pixels, in two steps with one barrier between them. First, sum_columns writes
+ * the vertical sums of all samples under the tile to shared memory. Then, in
+ * make_pixels, each thread adds up the horizontal taps of some pixels. A block
+ * spends its time waiting for memory, so it starts its loads as early as
+ * possible. choose_tile, at the end, decides the tile's size on the host.
  */
 #ifndef PP_TILE_CUDA_CUH
 #define PP_TILE_CUDA_CUH
@@ -309,16 +309,6 @@ tile (const __grid_constant__ kernel_args<PICTURES> all)
   __pipeline_wait_prior (0);
   __syncthreads ();
   make_pixels<N0, N1, N2> (args, place, span, shared);
-}
-
-/* Whether components a and b can be in one group. */
-static bool
-interleaved (const pp_source &a, const pp_source &b)
-{
-  return a.plane == b.plane && a.first_row == b.first_row &&
-      a.pixel_stride == b.pixel_stride && a.axes == b.axes &&
-      a.shift == b.shift && a.mask == b.mask &&
-      abs (a.first_byte - b.first_byte) < a.pixel_stride;
 }
 
 /* How the components are divided in groups. */

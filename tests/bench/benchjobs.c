@@ -5,6 +5,7 @@
 
 #include "gst/caps/inputformat.h"
 #include "tests/common/elementspec.h"
+#include "tests/common/times.h"
 
 void
 bench_require (gboolean condition, const gchar *what, const pp_error *error)
@@ -77,20 +78,12 @@ bench_job_name (const BenchJob *job)
       job->area ? " area" : "", job->pageable ? " pageable" : "", pictures);
 }
 
-static int
-compare_doubles (const void *a, const void *b)
-{
-  const gdouble x = *(const gdouble *) a, y = *(const gdouble *) b;
-
-  return (x > y) - (x < y);
-}
-
 void
 bench_sort_latencies (gdouble *latencies, gint n, BenchResult *result)
 {
   static const gint percents[] = { 50, 95, 99 };
 
-  qsort (latencies, (gsize) n, sizeof *latencies, compare_doubles);
+  qsort (latencies, (gsize) n, sizeof *latencies, compare_times);
   for (gsize p = 0; p < G_N_ELEMENTS (percents); p++)
     result->latency[p] = latencies[(n - 1) * percents[p] / 100];
 }

@@ -15,13 +15,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "benchelements.h"
 #include "benchjobs.h"
 #include "gst/cudapreproc.h"
 #include "gst/device.h"
 #include "kernels/engine/engine.h"
+#include "tests/common/times.h"
 
 #define SKIP 77
 /* More than elsewhere, and shorter ones: a thread's few microseconds double while
@@ -41,10 +41,7 @@ static const BenchJob jobs[] = {
 static gdouble
 now (void)
 {
-  struct timespec time;
-
-  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
-  return (gdouble) time.tv_sec * 1e6 + (gdouble) time.tv_nsec * 1e-3;
+  return clock_time (CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* What one reading of it takes, microseconds. */

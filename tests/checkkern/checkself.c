@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "tests/fake/backend_fake.h"
+#include "tests/fake/uploadedplan.h"
 #include "checkbatch.h"
 #include "checkrun.h"
 #include "kernels/engine/engine.h"
@@ -39,16 +40,13 @@ print_result (struct totals *totals, bool good, const char *where,
 /* What the broken device launches. By the thread that queues. */
 static broken_fault launched;
 
-/* With the tables that were uploaded, as the fake device itself. */
+/* As the fake device itself. */
 static pp_status
 launch_broken (pp_stream *stream, const pp_launch *launch, pp_error *error)
 {
   const pp_status status = fake_backend.stream_sync (stream, error);
-  pp_plan plan = *launch->plan;
-  plan.index = (int32_t *) launch->index;
-  plan.weight = (float *) launch->weight;
-  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
-  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
+  const pp_plan plan = uploaded_plan (launch);
+
   if (status == PP_OK)
     broken_apply_rows (&plan, &launch->source, launch->tensor, launch->first,
         launch->last, launched);

@@ -218,6 +218,17 @@ test_stats (GstHarness *h)
   return stats;
 }
 
+guint64
+test_stats_count (GstHarness *h, const gchar *name)
+{
+  GstStructure *stats = test_stats (h);
+  guint64 count = 0;
+
+  fail_unless (gst_structure_get_uint64 (stats, name, &count), "no %s", name);
+  gst_structure_free (stats);
+  return count;
+}
+
 void
 test_start (GstHarness *h, const GstVideoInfo *info)
 {

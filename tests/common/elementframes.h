@@ -50,6 +50,8 @@ GstHarness *test_rgb_harness (
     gint backend, const gchar *properties, GstVideoInfo *info);
 /* The stats of the harness' element, whose name is cudapreproc; free them. */
 GstStructure *test_stats (GstHarness *h);
+/* A number of them that is a guint64. */
+guint64 test_stats_count (GstHarness *h, const gchar *name);
 /* Pushes the first frame of a stream and takes its tensor, which leaves at once
  * whatever async-depth is; later ones are held back. */
 void test_start (GstHarness *h, const GstVideoInfo *info);

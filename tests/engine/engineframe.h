@@ -203,6 +203,17 @@ frame_clear (struct frame *frame)
   free (frame->expected);
 }
 
+/* Of a device that was closed: its jobs are done, and what they hold is there. */
+static inline void
+frames_check_closed (struct frame *frames, int n)
+{
+  for (int i = 0; i < n; i++) {
+    EXPECT (pp_job_query (frames[i].job), "job %d after close", i);
+    frame_check (&frames[i], "closed");
+    frame_clear (&frames[i]);
+  }
+}
+
 static inline pp_spec
 letterbox_spec (int width, int height)
 {

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/engine/arena.h"
 
 #include "tests/common/expect.h"
+#include "tests/common/times.h"
 #include "tests/fake/backend_fake.h"
 
 #define MIB ((size_t) 1 << 20)
@@ -169,15 +169,6 @@ test_huge_sizes (void)
   end (&arena);
 }
 
-static double
-seconds (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
-}
-
 /* A consumer kept many tensors and frees them after a change of caps, while new
  * ones are made. Walking the kept blocks each time would take minutes. */
 static void
@@ -191,12 +182,12 @@ test_many_blocks (void)
 
   for (int i = 0; i < MANY; i++)
     many[i] = pp_arena_alloc (arena, 256, NULL);
-  const double begin = seconds ();
+  const double begin = monotonic_time ();
   for (int i = 0; i < MANY; i++) {
     pp_arena_free (arena, many[i], 256);
     many[i] = i % 4 == 0 ? pp_arena_alloc (arena, 512, NULL) : NULL;
   }
-  const double took = seconds () - begin;
+  const double took = (monotonic_time () - begin) * 1e-6;
   EXPECT (took < 5, "%d blocks took %.1f s", MANY, took);
   for (int i = 0; i < MANY; i++)
     pp_arena_free (arena, many[i], 512);

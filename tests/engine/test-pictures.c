@@ -474,11 +474,7 @@ test_close_in_flight (void)
       pp_region_plans_free (&frame[i].regions);
     }
     pp_device_close (&device);
-    for (int i = 0; i < FRAMES; i++) {
-      EXPECT (pp_job_query (frame[i].job), "job %d after close", i);
-      frame_check (&frame[i], "closed");
-      frame_clear (&frame[i]);
-    }
+    frames_check_closed (frame, FRAMES);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kernels/cpu/kernel_cpu.h"
+#include "tests/fake/uploadedplan.h"
 
 static pp_status
 run_copy (pp_stream *stream, const void *data, pp_error *error)
@@ -56,12 +57,11 @@ run_gather (pp_stream *stream, const void *data, pp_error *error)
   return PP_OK;
 }
 
-/* With the tables that were uploaded, not the plan's own. */
 static pp_status
 run_launch (pp_stream *stream, const void *data, pp_error *error)
 {
   const pp_launch *launch = data;
-  pp_plan plan = *launch->plan;
+  const pp_plan plan = uploaded_plan (launch);
 
   if (fake_pretends (FAKE_KERNEL))
     return PP_OK;
@@ -69,10 +69,6 @@ run_launch (pp_stream *stream, const void *data, pp_error *error)
       pp_host_stream_scratch (stream, pp_apply_cpu_scratch (&plan), error);
   if (scratch == NULL)
     abort ();
-  plan.index = (int32_t *) launch->index;
-  plan.weight = (float *) launch->weight;
-  memcpy (plan.numbers.x, plan.block_x, sizeof plan.block_x);
-  memcpy (plan.numbers.y, plan.block_y, sizeof plan.block_y);
   pp_apply_cpu (&plan, &launch->source, launch->tensor, launch->first,
       launch->last, scratch);
   return PP_OK;

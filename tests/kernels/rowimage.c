@@ -11,6 +11,7 @@
 #include "kernels/engine/engine.h"
 #include "kernels/plan/image.h"
 #include "kernels/reference/reference.h"
+#include "tests/fake/uploadedplan.h"
 
 /* Says what is wrong where condition does not hold; the condition. */
 #define RIGHT(condition, ...)                                                  \
@@ -212,15 +213,11 @@ planes_are_readable (
 static pp_status
 do_launch (pp_stream *device, const pp_launch *launch, pp_error *error)
 {
-  pp_plan there = *launch->plan;
+  const pp_plan there = uploaded_plan (launch);
   const size_t size = (pp_apply_cpu_scratch (&there) + 63) / 64 * 64;
   void *scratch = must (aligned_alloc (64, size + 64));
 
   (void) error;
-  there.index = (int32_t *) launch->index;
-  there.weight = (float *) launch->weight;
-  memcpy (there.numbers.x, there.block_x, sizeof there.block_x);
-  memcpy (there.numbers.y, there.block_y, sizeof there.block_y);
   device->good = planes_are_readable (device, &there, &launch->source) &&
       inside (device, launch->tensor, there.tensor_size) && device->good;
   if (device->cpu)

@@ -6,13 +6,13 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kernels/plan/axis_tables.h"
 #include "kernels/plan/recipe.h"
 
 #include "tests/checkkern/checkcases.h"
 #include "tests/common/formats.h"
+#include "tests/common/times.h"
 #include "rowimage.h"
 
 #define CASES 1000
@@ -395,23 +395,6 @@ test_recipes (void)
   free (recipe);
 }
 
-static double
-microseconds (void)
-{
-  struct timespec now;
-
-  clock_gettime (CLOCK_MONOTONIC, &now);
-  return (double) now.tv_sec * 1e6 + (double) now.tv_nsec * 1e-3;
-}
-
-static int
-compare_doubles (const void *a, const void *b)
-{
-  const double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
 static void
 pick_batch (check_random *random, bool seen, pp_rect region[BATCH])
 {
@@ -446,16 +429,16 @@ print_time (const pp_spec *spec, const pp_format *format, int way)
       plans = pp_region_plans_new (spec, format, 4 * BATCH, NULL);
     }
     pick_batch (&random, way == 0, region);
-    const double start = microseconds ();
+    const double start = monotonic_time ();
     for (int i = 0; i < BATCH; i++)
       plan[i] = way == 3 ? pp_plan_new (spec, format, &region[i], NULL)
                          : pp_region_plans_get (plans, &region[i], NULL);
-    took[round] = microseconds () - start;
+    took[round] = monotonic_time () - start;
     for (int i = 0; i < BATCH; i++)
       pp_plan_unref (&plan[i]);
   }
   pp_region_plans_free (&plans);
-  qsort (took, ROUNDS, sizeof *took, compare_doubles);
+  qsort (took, ROUNDS, sizeof *took, compare_times);
   printf ("%d plans, %s, %s, %s: median %.1f us, p90 %.1f\n", BATCH,
       spec->antialias ? "antialias" : "bilinear",
       spec->fit == PP_FIT_STRETCH ? "stretch" : "letterbox", names[way],

@@ -4,30 +4,9 @@
  * and the statistics.
  */
 
-#include "tests/common/elementframes.h"
-#include "tests/common/elementutil.h"
+#include "twosettings.h"
 
 /* set while PLAYING */
-
-/* With a picture of 128 in padding of 128, tensors are 128 with the one setting
- * and 78 with the other; any mixture gives another number. */
-static const struct {
-  gdouble scale;
-  const gchar *mean, *std;
-} settings[] = { { 1, "0", "1" }, { 2, "100,100,100", "2" } };
-static const gfloat outcome[] = { 128, 78 };
-
-static void
-apply (GstHarness *h, guint i)
-{
-  gst_harness_set (h, "cudapreproc", "scale", settings[i].scale, "mean",
-      settings[i].mean, "std", settings[i].std, "pad-value", "128", NULL);
-}
-
-typedef struct {
-  GstHarness *h;
-  gint done; /* atomic */
-} Setter;
 
 static gpointer
 set_often (gpointer user)
@@ -35,22 +14,12 @@ set_often (gpointer user)
   Setter *setter = user;
 
   for (guint i = 0; i < 20000; i++) {
-    apply (setter->h, i % 2);
+    use_settings (setter->h, i % 2);
     if (i % 31 == 0)
       g_usleep (100);
   }
   g_atomic_int_set (&setter->done, TRUE);
   return NULL;
-}
-
-static gfloat
-first_float (GstBuffer *tensor)
-{
-  gfloat value;
-
-  fail_unless (
-      gst_buffer_extract (tensor, 0, &value, sizeof value) == sizeof value);
-  return value;
 }
 
 GST_START_TEST (test_settings_change_whole) {
@@ -66,7 +35,7 @@ GST_START_TEST (test_settings_change_whole) {
   test_video_info (&info, "RGB", 32, 24);
   GstBuffer *frame = test_frame (&info, NULL);
   test_paint (frame, &info, gray);
-  apply (setter.h, 0);
+  use_settings (setter.h, 0);
   test_send_caps (setter.h, &info);
 
   GThread *thread = g_thread_new ("set", set_often, &setter);
@@ -75,9 +44,7 @@ GST_START_TEST (test_settings_change_whole) {
     fail_unless_equals_int (
         gst_harness_push (setter.h, gst_buffer_ref (frame)), GST_FLOW_OK);
     while ((tensor = gst_harness_try_pull (setter.h)) != NULL) {
-      const guint i = first_float (tensor) == outcome[0] ? 0 : 1;
-      test_expect_float (tensor, outcome[i]);
-      seen[i]++;
+      seen[expect_settings (tensor)]++;
       gst_buffer_unref (tensor);
     }
   }
@@ -113,18 +80,18 @@ GST_START_TEST (test_settings_of_another_thread) {
   test_video_info (&info, "RGB", 32, 24);
   GstBuffer *frame = test_frame (&info, NULL);
   test_paint (frame, &info, gray);
-  apply (h, 0);
+  use_settings (h, 0);
   test_send_caps (h, &info);
-  expect_outcome (h, frame, outcome[0]);
+  expect_outcome (h, frame, settings[0].outcome);
 
   g_object_freeze_notify (G_OBJECT (element)); /* as g_object_set does */
   g_object_set (element, "scale", settings[1].scale, NULL);
   klass->dispatch_properties_changed (G_OBJECT (element), 1, &other);
-  expect_outcome (h, frame, outcome[0]);
-  apply (h, 1);
-  expect_outcome (h, frame, outcome[0]);
+  expect_outcome (h, frame, settings[0].outcome);
+  use_settings (h, 1);
+  expect_outcome (h, frame, settings[0].outcome);
   g_object_thaw_notify (G_OBJECT (element));
-  expect_outcome (h, frame, outcome[1]);
+  expect_outcome (h, frame, settings[1].outcome);
   gst_buffer_unref (frame);
   gst_object_unref (element);
   test_harness_end (&h);
@@ -236,27 +203,16 @@ stat_double (const GstStructure *stats, const gchar *name)
   return value;
 }
 
-static guint64
-stat_frames (GstHarness *h)
-{
-  GstStructure *stats = test_stats (h);
-  guint64 frames = 0;
-
-  fail_unless (gst_structure_get_uint64 (stats, "frames", &frames));
-  gst_structure_free (stats);
-  return frames;
-}
-
 GST_START_TEST (test_statistics) {
   GstVideoInfo info;
   GstHarness *h =
       test_rgb_harness (__i__, "name=cudapreproc async-depth=0", &info);
 
-  fail_unless_equals_int (stat_frames (h), 0);
+  fail_unless_equals_int (test_stats_count (h, "frames"), 0);
   for (guint n = 0; n < 10; n++)
     test_push_number (h, &info, n);
   gst_harness_push_event (h, gst_event_new_eos ());
-  fail_unless_equals_int (stat_frames (h), 10);
+  fail_unless_equals_int (test_stats_count (h, "frames"), 10);
 
   GstStructure *stats = test_stats (h);
   fail_unless (stat_double (stats, "kernel-mean") > 0);

@@ -402,17 +402,6 @@ GST_START_TEST (test_failure_in_a_batch) {
 }
 GST_END_TEST
 
-static guint64
-count_frames (GstHarness *h)
-{
-  GstStructure *stats = test_stats (h);
-  guint64 frames = 0;
-
-  fail_unless (gst_structure_get_uint64 (stats, "frames", &frames));
-  gst_structure_free (stats);
-  return frames;
-}
-
 /* Only the last picture of a batch is waited for before there are others: where
  * each is alone on the device, it goes in two bands. */
 GST_START_TEST (test_last_picture_is_urgent) {
@@ -426,7 +415,7 @@ GST_START_TEST (test_last_picture_is_urgent) {
   test_send_caps (h, &info);
   for (guint n = 0; n < 2; n++) {
     gst_harness_push (h, offered_frame (h, &info, 7));
-    test_wait_for (count_frames (h) == n + 1);
+    test_wait_for (test_stats_count (h, "frames") == n + 1);
     fail_unless_equals_int (fake_count (FAKE_LAUNCH), n == 0 ? 1 : 3);
   }
   gst_buffer_unref (gst_harness_pull (h));

@@ -230,8 +230,11 @@ GST_START_TEST (test_processed_frames_count) {
     guint64 processed = 0, dropped = 0;
     GstMessage *message;
 
-    for (guint n = 0; n < 5; n++)
+    for (guint n = 0; n < 5; n++) {
       test_push_number (h, &info, n);
+      if (n == 3) /* drains */
+        gst_harness_push_event (h, gst_event_new_gap (0, 1));
+    }
     gst_harness_push_upstream_event (
         h, gst_event_new_qos (GST_QOS_TYPE_UNDERFLOW, 2, GST_SECOND, 0));
     push_late (h, &info);
@@ -321,6 +324,59 @@ GST_START_TEST (test_discont_is_one_frames) {
     gst_buffer_unref (tensor);
   }
   test_harness_end (&h);
+}
+GST_END_TEST
+
+/* Random frames of their own number's time, late ones among them: DISCONT is on
+ * the tensors whose frame had it or came behind one that was dropped. */
+GST_START_TEST (test_discont_beside_qos) {
+  static const gchar *const properties[] = { "qos=true async-depth=0",
+    "qos=true async-depth=1", "qos=true streams=3 async-depth=5" };
+  const guint n = 400;
+  GRand *random = g_rand_new_with_seed (6);
+
+  for (guint i = 0; i < G_N_ELEMENTS (properties); i++) {
+    GstVideoInfo info;
+    GstHarness *h = test_rgb_harness (__i__, properties[i], &info);
+    g_autofree gboolean *kept = g_new0 (gboolean, n);
+    g_autofree gboolean *discont = g_new0 (gboolean, n);
+    gboolean gap = TRUE;
+
+    for (guint k = 0; k < n; k++) {
+      const gboolean late = k > 0 && g_rand_int_range (random, 0, 4) == 0;
+      GstBuffer *frame = test_numbered_frame (&info, k);
+      GST_BUFFER_PTS (frame) = k * FRAME_TIME;
+      gap |= g_rand_int_range (random, 0, 8) == 0;
+      if (gap)
+        GST_BUFFER_FLAG_SET (frame, GST_BUFFER_FLAG_DISCONT);
+      else
+        GST_BUFFER_FLAG_UNSET (frame, GST_BUFFER_FLAG_DISCONT);
+      if (k > 0)
+        gst_harness_push_upstream_event (h,
+            gst_event_new_qos (
+                GST_QOS_TYPE_UNDERFLOW, 1, 0, late ? k * FRAME_TIME : 0));
+      if (g_rand_int_range (random, 0, 20) == 0)
+        gst_harness_push_event (h, gst_event_new_gap (k * FRAME_TIME, 1));
+      fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+      kept[k] = !late;
+      discont[k] = gap;
+      gap = late;
+    }
+    gst_harness_push_event (h, gst_event_new_eos ());
+    for (guint k = 0; k < n; k++) {
+      if (!kept[k])
+        continue;
+      GstBuffer *tensor = gst_harness_try_pull (h);
+      fail_unless (tensor != NULL, "%s: no frame %u", properties[i], k);
+      fail_unless_equals_int (test_number_of (tensor), (gint) k);
+      fail_unless (GST_BUFFER_IS_DISCONT (tensor) == discont[k],
+          "%s: frame %u has DISCONT %d", properties[i], k,
+          GST_BUFFER_IS_DISCONT (tensor));
+      gst_buffer_unref (tensor);
+    }
+    test_harness_end (&h);
+  }
+  g_rand_free (random);
 }
 GST_END_TEST
 
@@ -526,6 +582,7 @@ add_tests (TCase *tcase)
   test_add (tcase, test_processed_frames_count);
   test_add (tcase, test_nothing_is_held_with_qos);
   test_add (tcase, test_discont_is_one_frames);
+  test_add (tcase, test_discont_beside_qos);
   test_add (tcase, test_drain_query_returns_inputs);
   test_add (tcase, test_inputs_are_released);
   test_add (tcase, test_any_success);

@@ -16,9 +16,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/checkkern/checkrun.h"
+#include "tests/common/times.h"
 #include "checktime.h"
 #include "kernels/cpu/kernel_cpu.h"
 
@@ -132,15 +132,6 @@ static const struct bench_job jobs[] = {
 
 #define N_JOBS (sizeof jobs / sizeof *jobs)
 
-/* Microseconds of a clock that only goes forward. */
-static double
-now (void)
-{
-  struct timespec time;
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec * 1e6 + (double) time.tv_nsec * 1e-3;
-}
-
 /* GB/s, both sides counted. */
 static double
 measure_copy (void)
@@ -152,11 +143,11 @@ measure_copy (void)
   memset (from, 1, COPY_SIZE);
   memset (to, 2, COPY_SIZE);
   for (int i = 0; i < 20; i++) {
-    const double start = now ();
+    const double start = monotonic_time ();
     memcpy (to, from, COPY_SIZE);
     /* The copy must happen although nobody reads it. */
     __asm__ volatile("" : : "r"(to) : "memory");
-    const double took = now () - start;
+    const double took = monotonic_time () - start;
     best = took < best ? took : best;
   }
   free (from);
@@ -249,12 +240,12 @@ time_cpu (check_run *const runs)
     pp_plan_fill_padding (plan, tensors[t]);
   }
   double best = 1e9;
-  const double end = now () + SECONDS * 1e6;
-  for (int t = 0; now () < end; t = (t + 1) % N_TURNS) {
-    const double start = now ();
+  const double end = monotonic_time () + SECONDS * 1e6;
+  for (int t = 0; monotonic_time () < end; t = (t + 1) % N_TURNS) {
+    const double start = monotonic_time ();
     pp_apply_cpu (
         plan, &views[t], tensors[t], 0, plan->numbers.content_height, scratch);
-    const double took = now () - start;
+    const double took = monotonic_time () - start;
     best = took < best ? took : best;
   }
   for (int t = 0; t < N_TURNS; t++)
@@ -295,8 +286,8 @@ time_device (check_run *const runs, pp_device *device)
   struct stages best = { 1e9, 1e9 };
   uint64_t padding = 0;
   void *tensor = pp_arena_alloc (arena, size, NULL);
-  const double end = now () + SECONDS * 1e6;
-  for (int t = 0; now () < end; t = (t + 1) % N_TURNS) {
+  const double end = monotonic_time () + SECONDS * 1e6;
+  for (int t = 0; monotonic_time () < end; t = (t + 1) % N_TURNS) {
     const pp_picture picture = { runs[0].plan, tensor, &padding };
     const pp_task task = {
       .pictures = &picture,
