@@ -28,7 +28,8 @@ try:
     import gi
     gi.require_version("Gst", "1.0")
     gi.require_version("GstApp", "1.0")
-    from gi.repository import GLib, Gst, GstApp
+    gi.require_version("GstVideo", "1.0")
+    from gi.repository import GLib, Gst, GstApp, GstVideo
     import numpy
 except (ImportError, ValueError) as missing:
     print("SKIP:", missing)
@@ -479,9 +480,11 @@ class Frames(unittest.TestCase):
     def test_not_copies(self):
         """They keep their frame when tensor and stream are gone."""
         kept = []
-        with cudapreproc.open(GRADIENT.format(12), attach_frame=True, width=16,
+        with cudapreproc.open(GRADIENT.format(60), attach_frame=True, width=16,
                               height=8) as stream:
             for tensor in stream:
+                if len(kept) == 12:
+                    continue
                 frame, = tensor.frames
                 plane, = frame.planes
                 self.assertEqual(address(plane), address(frame.planes[0]))
@@ -551,6 +554,33 @@ class Frames(unittest.TestCase):
         self.assertEqual(len(tensor.pictures), 3)
         self.assertEqual(len(tensor.frames), 3)
         self.assertEqual({frame.width for frame in tensor.frames}, {64})
+
+    def test_parents_of_copies(self):
+        """GStreamer 1.28 gives a copy of a tensor the tensor as a parent, too."""
+        Gst.ElementFactory.make("cudapreproc")  # registers the meta
+        pipeline = Gst.parse_launch(
+            "appsrc name=source format=time caps=other/tensors,format=static,"
+            "num_tensors=1,types=uint8,dimensions=2:2:1:1,framerate=0/1 ! "
+            "appsink name=sink sync=false")
+        self.addCleanup(pipeline.set_state, Gst.State.NULL)
+        stream = cudapreproc.tensors(pipeline.get_by_name("sink"))
+        pipeline.set_state(Gst.State.PLAYING)
+        tensor, copy = (Gst.Buffer.new_wrapped(bytes(4)) for _ in range(2))
+        frame = Gst.Buffer.new_wrapped(bytes(range(16)))
+        GstVideo.buffer_add_video_meta(
+            frame, GstVideo.VideoFrameFlags.NONE, GstVideo.VideoFormat.RGB, 2, 2)
+        for buffer in (tensor, copy):
+            add_meta(buffer, "index=(int)0")
+        for parent in (tensor, frame):
+            call("gst_buffer_add_parent_buffer_meta", ctypes.c_void_p,
+                 hash(copy), hash(parent))
+        pipeline.get_by_name("source").push_buffer(copy)
+        found, = stream.pull(20).frames
+        self.assertEqual((found.format, found.width, found.height),
+                         ("RGB", 2, 2))
+        # Rows are padded to 8 bytes.
+        self.assertEqual(found.planes[0].tobytes(), bytes(range(6)) +
+                         bytes(range(8, 14)))
 
     def test_not_attached(self):
         with cudapreproc.open(GRADIENT.format(1), width=8,
@@ -770,9 +800,9 @@ class Help(unittest.TestCase):
     def test_only_what_is_public(self):
         """pydoc takes a class with _fields for a named tuple and shows it all."""
         text = re.sub(".\b", "", pydoc.render_doc(cudapreproc))
-        self.assertEqual(re.findall(r"(?m)^ \|  (_[a-z]\w*)", text), [])
+        self.assertEqual(re.findall(r"(?m)^ +\|  (_[a-z]\w*)", text), [])
         # What only the module makes has no constructor.
-        self.assertEqual(re.findall(r"(?m)^ \|  ((?:Stream|Tensor|Frame)\(.*)",
+        self.assertEqual(re.findall(r"(?m)^ +\|  ((?:Stream|Tensor|Frame)\(.*)",
                                     text), [])
 
 
