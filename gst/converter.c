@@ -175,10 +175,12 @@ static gboolean
 open (GstPpConverter *self, gboolean run)
 {
   gchar *reason = NULL;
+  pp_status status;
 
   gst_pp_error_gate_open (&self->errors);
-  if (!gst_pp_live_settings_start (&self->settings, run, &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+  if (!gst_pp_live_settings_start (&self->settings, run, &status, &reason)) {
+    gst_pp_converter_post_reason (
+        self, gst_pp_fault_from_status (status), reason);
     return FALSE;
   }
 

@@ -176,7 +176,7 @@ gst_pp_live_settings_dispatch (
 
 gboolean
 gst_pp_live_settings_start (
-    GstPpLiveSettings *self, gboolean run, gchar **reason)
+    GstPpLiveSettings *self, gboolean run, pp_status *status, gchar **reason)
 {
   GstPpSettings resolved;
   gboolean good = FALSE, done = FALSE;
@@ -190,7 +190,7 @@ gst_pp_live_settings_start (
     const guint serial = ++self->serial;
     GST_OBJECT_UNLOCK (self->element);
     g_clear_pointer (reason, g_free);
-    good = gst_pp_settings_check_without_caps (&resolved, reason);
+    good = gst_pp_settings_check_without_caps (&resolved, status, reason);
 
     GST_OBJECT_LOCK (self->element);
     done = self->serial == serial;

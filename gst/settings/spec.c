@@ -218,9 +218,8 @@ fill_format (pp_format *format, const GstPpTensor *tensor, gboolean swapped)
 static gboolean
 can_make (const GstPpSettings *settings,
     const GstPpTensorConstraints *constraints, gint type, gint channels,
-    gchar **reason)
+    pp_status *status, gchar **reason)
 {
-  pp_status status = PP_OK;
   pp_format format;
   GstPpTensor tensor;
 
@@ -228,19 +227,19 @@ can_make (const GstPpSettings *settings,
   if (!fill_format (&format, &tensor, constraints->swapped))
     return TRUE;
   pp_plan *plan = gst_pp_settings_make_plan (
-      settings, &tensor, &format, NULL, &status, reason);
-  if (plan == NULL && status == PP_BAD_ARGUMENT)
-    return FALSE;
-  g_clear_pointer (reason, g_free);
+      settings, &tensor, &format, NULL, status, reason);
+  const gboolean made = plan != NULL;
+
   pp_plan_unref (&plan);
-  return TRUE;
+  return made;
 }
 
 /* The reason is that of the defaults for what is left to downstream. */
 gboolean
 gst_pp_settings_check_without_caps (
-    const GstPpSettings *settings, gchar **reason)
+    const GstPpSettings *settings, pp_status *status, gchar **reason)
 {
+  *status = PP_BAD_ARGUMENT;
   if (!gst_pp_settings_check (settings, reason))
     return FALSE;
   const GstPpTensorConstraints constraints =
@@ -256,12 +255,15 @@ gst_pp_settings_check_without_caps (
               pp_channels_count ((pp_channels) constraints.channels) !=
                   counts[c]))
         continue;
-      if (can_make (settings, &constraints, type, counts[c], &why)) {
-        g_clear_pointer (reason, g_free);
-        return TRUE;
-      }
-      if (*reason == NULL)
+      const gboolean made =
+          can_make (settings, &constraints, type, counts[c], status, &why);
+      /* Memory that is lacking says nothing about the settings. */
+      if (made || *status != PP_BAD_ARGUMENT || *reason == NULL) {
+        g_free (*reason);
         *reason = g_steal_pointer (&why);
+      }
+      if (made || *status != PP_BAD_ARGUMENT)
+        return made;
     }
   return FALSE;
 }
