@@ -290,12 +290,13 @@ void pp_region_plans_free (pp_region_plans **plans);
 pp_plan *pp_region_plans_get (
     pp_region_plans *plans, const pp_rect *region, pp_error *error);
 
-/* ---- pinned host memory -------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
-/* Allocates host memory that the GPU copies to and from directly; plain memory
- * on the CPU. It keeps freed blocks for later allocations. Reference-counted:
- * each block holds a reference, so that blocks outlive the device that they
- * were allocated for. Any thread. */
+/* Allocates one kind of memory: pinned host memory, which the GPU copies to and
+ * from directly and which is plain memory on the CPU (pp_device_arena), or
+ * memory on the GPU (pp_device_memory). It keeps freed blocks for later
+ * allocations. Reference-counted: each block holds a reference, so that blocks
+ * outlive the device that they were allocated for. Any thread. */
 typedef struct pp_arena pp_arena;
 
 pp_arena *pp_arena_ref (pp_arena *arena);
@@ -305,6 +306,16 @@ void pp_arena_unref (pp_arena **arena);
 void *pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error);
 /* size: as it was given to pp_arena_alloc. block may be NULL. */
 void pp_arena_free (pp_arena *arena, void *block, size_t size);
+/* Copy size bytes from memory on the GPU to the host's, and back. arena: of
+ * pp_device_memory; device: an address in one of its blocks; host: any host
+ * memory, faster where it is pinned. The copy is done when they return. They
+ * wait for no job: whoever calls them has waited for those that write to the
+ * block. Also after the device was closed. PP_BAD_ARGUMENT if arena is of host
+ * memory, PP_DEVICE_FAILED, PP_NO_MEMORY. */
+pp_status pp_arena_download (pp_arena *arena, const void *device, void *host,
+    size_t size, pp_error *error);
+pp_status pp_arena_upload (pp_arena *arena, void *device, const void *host,
+    size_t size, pp_error *error);
 
 /* ---- device -------------------------------------------------------------- */
 
@@ -314,9 +325,10 @@ typedef enum pp_backend_id {
   PP_N_BACKENDS
 } pp_backend_id;
 
-/* An opened GPU, or the CPU. The devices that a process opens on one GPU share
- * its streams and their buffers, and those on the CPU share its worker threads,
- * at most one a core. Jobs, their order and errors belong to each device alone.
+/* An opened GPU, or the CPU. The devices that a process opens in one context of
+ * a GPU share its streams and their buffers, and those on the CPU share its
+ * worker threads, at most one a core. Jobs, their order and errors belong to
+ * each device alone.
  *
  * Threads: pp_submit, pp_device_reserve and pp_device_close are called by one
  * thread at a time, all other functions by any.
@@ -335,9 +347,21 @@ typedef struct pp_device_options {
    * memory. Automatic: half the cores, at most six. They are started with the
    * first pageable plane, and never on the CPU. */
   int staging_threads;
+  /* The CUcontext to work in; NULL for the GPU's primary one, and on the CPU.
+   * Pinned memory is of the primary one all the same, since it would die with
+   * its context. */
+  void *context;
+  /* NULL, or called exactly once for each pp_device_open, with context_user, when
+   * nothing of the device needs the context any more: no stream, and no block of
+   * pp_device_memory. By any thread, with no lock held; by pp_device_open where
+   * it fails. The context must live until then. The primary one is retained
+   * instead. */
+  void (*context_done) (void *context_user);
+  void *context_user;
 } pp_device_options;
 
-/* index: which device, from 0; -1 for the first. options: NULL for automatic.
+/* index: which device, from 0; -1 for the first, or that of options->context.
+ * options: NULL for automatic.
  * Returns NULL with PP_NO_DEVICE (the text has the driver's own message),
  * PP_NO_MEMORY or PP_BAD_ARGUMENT. No function of this header changes the
  * caller's current CUDA device or context. */
@@ -358,8 +382,13 @@ int pp_device_streams_in_use (pp_device *device);
  * first pageable frame on, two a staging thread. Called by the thread that
  * submits. */
 int pp_device_useful_jobs (const pp_device *device);
-/* Belongs to the device; take a reference to keep it longer. */
+/* The CUcontext that the device works in; NULL on the CPU. */
+void *pp_device_context (const pp_device *device);
+/* Host memory. Belongs to the device; take a reference to keep it longer. */
 pp_arena *pp_device_arena (pp_device *device);
+/* Memory on the GPU, in the device's context; NULL on the CPU. Belongs to the
+ * device, as above. */
+pp_arena *pp_device_memory (pp_device *device);
 /* Allocates the device memory that jobs of plan need on every stream, and loads
  * their kernels. Afterwards pp_submit allocates nothing for this plan, or for
  * one that needs less, except to stage pageable planes. Where device memory is
@@ -372,6 +401,10 @@ pp_status pp_device_reserve (
  * larger than those of plan may still need more. */
 pp_status pp_device_reserve_pictures (
     pp_device *device, const pp_plan *plan, int n_pictures, pp_error *error);
+/* The same for tasks with on_device and tensors_on_device as given: what is on
+ * the device already needs no room in the streams' buffers. */
+pp_status pp_device_reserve_in_place (pp_device *device, const pp_plan *plan,
+    int n_pictures, bool on_device, bool tensors_on_device, pp_error *error);
 /* all: the stages of every further job are timed. Else, which is the default and
  * saves time on the GPU, those of the first 64 jobs after a reservation and of
  * one in eight after them. Called by the thread that submits. */
@@ -391,7 +424,8 @@ typedef struct pp_job pp_job;
 
 /* When each stage began and ended, in microseconds since the device's first job
  * started. Upload is [start, uploaded], kernel [uploaded, computed], download
- * [computed, done]. Times may be negative, since a job on another stream may
+ * [computed, done]. Where nothing is uploaded, uploaded is start; where nothing
+ * is downloaded, computed is done. Times may be negative, since a job on another stream may
  * start before the first one. For a frame that was split in two bands (urgent,
  * below), computed and done are the lower band's. */
 typedef struct pp_times {
@@ -407,7 +441,8 @@ typedef struct pp_job_info {
   bool streams_decided;
   bool timed;                  /* times are there; see pp_device_time_all */
   pp_times times;              /* 0 where not timed */
-  size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU */
+  size_t bytes_up, bytes_down; /* over the bus; 0 on the CPU, and where source
+                                * or tensors are on the device */
   size_t bytes_staged;         /* copied to pinned memory first */
 } pp_job_info;
 
@@ -417,12 +452,12 @@ typedef struct pp_picture {
   pp_plan *plan; /* the job takes a reference of its own */
   /* Arena memory, as long as the plan's tensor: a block, or a slice of a block
    * that other pictures and jobs fill the rest of. Written until done is
-   * called. */
+   * called. Aligned for its elements. */
   void *tensor;
   /* Which plan's padding the tensor already has, so that it is written only
    * once. The owner of the block keeps a number for each slice beside it, and
-   * sets it to 0 for a new block and after anyone else has written to it. NULL:
-   * the padding is written. */
+   * sets it to 0 for a new block and after anyone else has written to it. Read
+   * and written by pp_submit only. NULL: the padding is written. */
   uint64_t *padding;
 } pp_picture;
 
@@ -434,6 +469,22 @@ typedef struct pp_task {
   const pp_picture *pictures;
   int n_pictures; /* 1...PP_MAX_PICTURES */
   pp_view view;   /* the whole frame; read until input_done is called */
+  /* view's planes are addresses in the memory of the device's GPU, which its
+   * context can read; whoever wrote them has ended, on the host's clock, before
+   * pp_submit. Kernels read them where they are: any address and stride, though
+   * multiples of 16 bytes are faster. They read whole aligned words of 8 bytes, so
+   * up to 7 bytes beside a row, too. Nothing is staged or uploaded, and input_done
+   * is called when the job is done. pinned_planes is not read. Not on the CPU. */
+  bool on_device;
+  /* The tensors are in a block of pp_device_memory, and stay there: nothing is
+   * downloaded. Their padding is written by the job, where the records say that
+   * it is missing. Not on the CPU. */
+  bool tensors_on_device;
+  /* No picture: the tensors, which are on the device, become padding from end to
+   * end, unless the records say that they are. For slices of a batch that get no
+   * picture, as pp_plan_fill_tensor is for host memory: whoever waits for this
+   * job, too, sees them. view is not read. */
+  bool padding_only;
   /* Bit p is set if plane p is in memory of an arena of this backend. On a GPU
    * the other planes are staged: a thread of the device copies them to pinned
    * memory. The CPU reads them where they are. */
@@ -477,6 +528,15 @@ bool pp_job_query (pp_job *job);
 /* Waits until the job has ended and returns its result. Never call it from a
  * callback. */
 pp_status pp_job_wait (pp_job *job, pp_error *error);
+/* The CUevent that passes when the job's tensors are complete, for whoever reads
+ * them on a stream of its own: cuStreamWaitEvent. Only waited for, never
+ * recorded; valid until the job's last unref. If the job has not been queued yet,
+ * since its frame is being staged, this waits until it is. It passes also where
+ * the job fails, which pp_job_wait tells.
+ * NULL: there is nothing to wait for on a stream. The job has ended before
+ * anyone asked, it could not be queued, or it is of the CPU: then pp_job_wait.
+ * Never call it from a callback. */
+void *pp_job_event (pp_job *job);
 /* Frees a block of arena memory as soon as the job does not write to it any
  * more: now, or when it ends. Never waits. */
 void pp_job_free_block_after (

@@ -19,8 +19,12 @@ struct pp_context {
 };
 
 static pp_status
-open_cpu (int index, pp_context **context, pp_error *error)
+open_cpu (int index, void *handle, pp_context **context, pp_error *error)
 {
+  *context = NULL;
+  if (handle != NULL)
+    return pp_fail (
+        error, PP_BAD_ARGUMENT, "context is set, but the CPU has no contexts");
   if (index > 0)
     return pp_fail (error, PP_NO_DEVICE,
         "device %d does not exist, the CPU is device 0", index);
@@ -42,6 +46,14 @@ describe (const pp_context *context, char *text, size_t size)
 {
   (void) context;
   snprintf (text, size, "cpu");
+}
+
+static void
+identify (const pp_context *context, int *index, void **handle)
+{
+  (void) context;
+  *index = 0;
+  *handle = NULL;
 }
 
 static pp_status
@@ -172,6 +184,7 @@ const pp_backend pp_backend_cpu = {
   .open = open_cpu,
   .close = close_cpu,
   .describe = describe,
+  .identify = identify,
   .enter = enter,
   .leave = leave,
   .attach = enter,

@@ -312,6 +312,17 @@ copy (pp_stream *stream, const pp_copy *wanted, pp_error *error)
 }
 
 static pp_status
+transfer (pp_stream *stream, const pp_copy *wanted, pp_error *error)
+{
+  const pp_status status = copy (stream, wanted, error);
+
+  if (status != PP_OK)
+    return status;
+  return pp_cuda_check (stream->context, cudaStreamSynchronize (stream->stream),
+      "cudaStreamSynchronize", error);
+}
+
+static pp_status
 gather (pp_stream *stream, const pp_gather *planes, pp_error *error)
 {
   return pp_cuda_check (stream->context,
@@ -369,7 +380,7 @@ launch_pictures (pp_stream *stream, const pp_team *team,
 
   (void) team;
   if (padding)
-    code = pp_cuda_fill_padding (launches, n, stream->stream);
+    code = pp_cuda_fill_padding (launches, n, false, stream->stream);
   memcpy (taps, launches, (size_t) n * sizeof *taps);
   for (int i = 0; i < n && code == cudaSuccess; i++)
     code = make_medians (stream, &taps[i]);
@@ -379,6 +390,30 @@ launch_pictures (pp_stream *stream, const pp_team *team,
   return check_launch (context, launches, n, code, error);
 }
 
+/* Where a tensor has bytes that are no elements, all bytes are set first. */
+static pp_status
+pad (pp_stream *stream, const pp_launch *launches, int n, bool content,
+    pp_error *error)
+{
+  const pp_context *context = stream->context;
+  cudaError_t code = cudaSuccess;
+
+  for (int i = 0; i < n && code == cudaSuccess; i++)
+    if (launches[i].plan->gaps)
+      code = cudaMemsetAsync (launches[i].tensor, PP_GAP_BYTE,
+          launches[i].plan->tensor_size, stream->stream);
+  if (code == cudaSuccess)
+    code = pp_cuda_fill_padding (launches, n, content, stream->stream);
+  return pp_cuda_check (
+      context, code, "launching the kernel that writes padding", error);
+}
+
+static void *
+event_handle (pp_event *event)
+{
+  return event->event;
+}
+
 const pp_backend pp_backend_cuda = {
   .id = PP_BACKEND_CUDA,
   .name = "cuda",
@@ -386,6 +421,7 @@ const pp_backend pp_backend_cuda = {
   .open = pp_cuda_open,
   .close = pp_cuda_close,
   .describe = pp_cuda_describe,
+  .identify = pp_cuda_identify,
   .enter = pp_cuda_enter,
   .leave = pp_cuda_leave,
   .attach = pp_cuda_attach,
@@ -400,13 +436,16 @@ const pp_backend pp_backend_cuda = {
   .event_create = event_create,
   .event_destroy = event_destroy,
   .copy = copy,
+  .transfer = transfer,
   .gather = gather,
   .launch = launch,
   .launch_pictures = launch_pictures,
+  .pad = pad,
   .record = record,
   .stream_wait = stream_wait,
   .stream_sync = stream_sync,
   .event_wait = event_wait,
   .event_query = event_query,
   .event_elapsed = event_elapsed,
+  .event_handle = event_handle,
 };

@@ -7,9 +7,10 @@
 #include "kernels/engine/backend.h"
 
 static pp_status
-open_context (int index, pp_context **context, pp_error *error)
+open_context (int index, void *handle, pp_context **context, pp_error *error)
 {
   (void) index;
+  (void) handle;
   *context = NULL;
   return pp_fail (error, PP_NO_DEVICE,
       "built without CUDA: install the CUDA toolkit (nvcc) and configure the "

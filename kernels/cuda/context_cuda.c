@@ -3,8 +3,8 @@
  * Opens a CUDA device, makes its context current, allocates its memory.
  *
  * The context is the device's primary one, which all users of the runtime
- * share. enter pushes it and leave pops it, so that the application's current
- * context and device stay as they are. The runtime works on the current
+ * share, or one that the caller has and keeps. enter pushes it and leave pops it,
+ * so that the application's current context and device stay as they are. The runtime works on the current
  * context, so that cudaSetDevice is never called. The driver's functions are
  * asked of the runtime: libcuda is not linked, so that the plugin also loads
  * without a driver.
@@ -90,6 +90,7 @@ load_driver (struct pp_cuda_driver *driver, pp_error *error)
     unsigned version;
   } entries[] = {
     { "cuDeviceGet", &driver->get_device, 2000 },
+    { "cuCtxGetDevice", &driver->get_current_device, 2000 },
     { "cuDevicePrimaryCtxRetain", &driver->retain, 7000 },
     { "cuDevicePrimaryCtxRelease", &driver->release, 11000 },
     { "cuCtxPushCurrent", &driver->push, 4000 },
@@ -140,8 +141,11 @@ retain_primary (pp_context *context, pp_error *error)
 
   if (code == CUDA_SUCCESS)
     code = driver->retain (&context->primary, context->device);
-  if (code == CUDA_SUCCESS)
+  if (code == CUDA_SUCCESS) {
+    if (context->current == NULL)
+      context->current = context->primary;
     return PP_OK;
+  }
   context->primary = NULL;
   return pp_fail (error,
       code == CUDA_ERROR_OUT_OF_MEMORY ? PP_NO_MEMORY : PP_NO_DEVICE,
@@ -152,17 +156,56 @@ retain_primary (pp_context *context, pp_error *error)
 /* The process that first used the driver; 0: none. Atomic. */
 static pid_t first_user;
 
+/* The number of the device that the caller's context is of. index: as it was
+ * asked for. */
 static pp_status
-find_device (pp_context *context, int index, pp_error *error)
+find_index (pp_context *context, int index, int count, pp_error *error)
+{
+  const struct pp_cuda_driver *driver = &context->driver;
+  CUdevice device = 0, other = 0;
+  CUcontext popped;
+  const char *call = "cuCtxPushCurrent";
+  CUresult code = driver->push (context->current);
+
+  if (code == CUDA_SUCCESS) {
+    call = "cuCtxGetDevice";
+    code = driver->get_current_device (&device);
+    driver->pop (&popped);
+  }
+  if (code != CUDA_SUCCESS)
+    return pp_fail (error, PP_BAD_ARGUMENT, "%s of the context %p: %s", call,
+        (void *) context->current, driver_reason (driver, code));
+
+  int found = 0;
+  while (found < count &&
+      (driver->get_device (&other, found) != CUDA_SUCCESS || other != device))
+    found++;
+  if (found == count || (index >= 0 && index != found))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "the context %p is of device %d, but device %d was asked for",
+        (void *) context->current, found, index);
+  context->index = found;
+  return PP_OK;
+}
+
+/* handle: the caller's context, or NULL. */
+static pp_status
+find_device (pp_context *context, int index, void *handle, pp_error *error)
 {
   struct cudaDeviceProp properties;
   int count = 0;
-  const pp_status status = count_devices (&count, error);
+  pp_status status = count_devices (&count, error);
 
   if (status != PP_OK)
     return status;
   __atomic_store_n (&first_user, context->pid, __ATOMIC_RELAXED);
+  status = load_driver (&context->driver, error);
+  context->current = handle;
   context->index = index < 0 ? 0 : index;
+  if (status == PP_OK && handle != NULL)
+    status = find_index (context, index, count, error);
+  if (status != PP_OK)
+    return status;
   if (context->index >= count)
     return pp_fail (error, PP_NO_DEVICE,
         "there is no CUDA device %d: %d found, counted from 0", context->index,
@@ -187,7 +230,7 @@ push (pp_context *context, pp_error *error)
         "device %d (%s) was opened by process %ld: CUDA does not survive a "
         "fork",
         context->index, context->name, (long) context->pid);
-  const CUresult code = context->driver.push (context->primary);
+  const CUresult code = context->driver.push (context->current);
   if (code != CUDA_SUCCESS)
     return pp_fail (error, PP_DEVICE_FAILED,
         "cuCtxPushCurrent on device %d (%s): %s", context->index, context->name,
@@ -287,12 +330,10 @@ pp_cuda_close (pp_context **address)
 }
 
 static pp_status
-bring_up (pp_context *context, int index, pp_error *error)
+bring_up (pp_context *context, int index, void *handle, pp_error *error)
 {
-  pp_status status = find_device (context, index, error);
+  pp_status status = find_device (context, index, handle, error);
 
-  if (status == PP_OK)
-    status = load_driver (&context->driver, error);
   if (status == PP_OK)
     status = retain_primary (context, error);
   if (status == PP_OK)
@@ -318,7 +359,7 @@ check_forks (pp_error *error)
 }
 
 pp_status
-pp_cuda_open (int index, pp_context **address, pp_error *error)
+pp_cuda_open (int index, void *handle, pp_context **address, pp_error *error)
 {
   pp_context *context = calloc (1, sizeof *context);
 
@@ -328,7 +369,7 @@ pp_cuda_open (int index, pp_context **address, pp_error *error)
   context->pid = getpid ();
   pp_status status = check_forks (error);
   if (status == PP_OK && pp_exit_gate_enter ()) {
-    status = bring_up (context, index, error);
+    status = bring_up (context, index, handle, error);
     pp_exit_gate_leave ();
   } else if (status == PP_OK) {
     status = pp_cuda_fail_ending (error);
@@ -344,6 +385,13 @@ void
 pp_cuda_describe (const pp_context *context, char *text, size_t size)
 {
   snprintf (text, size, "cuda: %s (device %d)", context->name, context->index);
+}
+
+void
+pp_cuda_identify (const pp_context *context, int *index, void **handle)
+{
+  *index = context->index;
+  *handle = context->current;
 }
 
 /* Not write-combined, since the CPU reads frames and tensors. Portable, so that

@@ -18,6 +18,7 @@
  * linked. */
 struct pp_cuda_driver {
   CUresult (CUDAAPI *get_device) (CUdevice *, int);
+  CUresult (CUDAAPI *get_current_device) (CUdevice *);
   CUresult (CUDAAPI *retain) (CUcontext *, CUdevice);
   CUresult (CUDAAPI *release) (CUdevice);
   CUresult (CUDAAPI *push) (CUcontext);
@@ -31,8 +32,9 @@ struct pp_context {
   char name[64];
   int multiprocessors;
   CUdevice device;
-  CUcontext primary;
-  pid_t pid; /* of the process that opened it */
+  CUcontext primary; /* retained */
+  CUcontext current; /* that this works in: the primary one or the caller's */
+  pid_t pid;         /* of the process that opened it */
 };
 
 /* The runtime's text for an error. Clears the thread's last-error slot, since
@@ -45,9 +47,11 @@ pp_status pp_cuda_fail_ending (pp_error *error);
 pp_status pp_cuda_check (const pp_context *context, cudaError_t code,
     const char *call, pp_error *error);
 
-pp_status pp_cuda_open (int index, pp_context **context, pp_error *error);
+pp_status pp_cuda_open (
+    int index, void *handle, pp_context **context, pp_error *error);
 void pp_cuda_close (pp_context **context);
 void pp_cuda_describe (const pp_context *context, char *text, size_t size);
+void pp_cuda_identify (const pp_context *context, int *index, void **handle);
 pp_status pp_cuda_enter (pp_context *context, pp_error *error);
 void pp_cuda_leave (pp_context *context);
 pp_status pp_cuda_attach (pp_context *context, pp_error *error);

@@ -55,7 +55,8 @@ pp_cuda_prepare_padding (void)
 }
 
 extern "C" cudaError_t
-pp_cuda_fill_padding (const pp_launch *launches, int n, cudaStream_t stream)
+pp_cuda_fill_padding (
+    const pp_launch *launches, int n, bool content, cudaStream_t stream)
 {
   const pp_numbers &first = launches[0].plan->numbers;
   const size_t pixels = (size_t) first.width * (size_t) first.height;
@@ -75,8 +76,8 @@ pp_cuda_fill_padding (const pp_launch *launches, int n, cudaStream_t stream)
     t.tensor = launches[i].tensor;
     t.x = numbers.content_x;
     t.y = numbers.content_y;
-    t.width = numbers.content_width;
-    t.height = numbers.content_height;
+    t.width = content ? 0 : numbers.content_width;
+    t.height = content ? 0 : numbers.content_height;
     for (int c = 0; c < PP_MAX_CHANNELS; c++)
       t.pad[c] = numbers.pad[c];
   }

@@ -19,10 +19,11 @@ extern "C" {
 cudaError_t pp_cuda_prepare_padding (void);
 
 /* Queues the kernel on stream: it writes all but the content of the launches'
- * tensors, which have one size, type and layout, n of them at most
- * PP_MAX_PICTURES. */
+ * tensors, or with content all of them. The tensors have one size, type and
+ * layout, n of them at most PP_MAX_PICTURES. Bytes that are no elements are left
+ * as they are. */
 cudaError_t pp_cuda_fill_padding (
-    const pp_launch *launches, int n, cudaStream_t stream);
+    const pp_launch *launches, int n, bool content, cudaStream_t stream);
 
 #ifdef __cplusplus
 }

@@ -19,24 +19,34 @@
 /* Blocks are found by size in this many lists. */
 #define BUCKETS 64
 
-/* Written into the free block itself: blocks are at least 256 bytes. Each is in
- * two lists: that of all, and that of its bucket. */
-struct free_block {
-  struct free_block *newer, *older; /* freed after and before it */
-  struct free_block *next, *previous;
+/* A block that is kept is in two lists: that of all, and that of its bucket. There
+ * is a node for each block, so that freeing one allocates nothing; those of blocks
+ * in use are spare. It is not in the block, which may be on the device. */
+struct node {
+  struct node *newer, *older; /* freed after and before it */
+  struct node *next, *previous;
+  void *memory;
   size_t size;
 };
 
 struct pp_arena {
   const pp_backend *backend;
   pp_context *context;
+  pp_arena *beside; /* which the context belongs to; NULL: to this one */
+  bool on_device;
+  void (*done) (void *user);
+  void *user;
   pid_t process;
   int32_t references; /* atomic */
   pthread_mutex_t lock;
-  struct free_block *newest, *oldest; /* of those that are kept */
-  struct free_block *bucket[BUCKETS]; /* the same, newest first */
+  struct node *newest, *oldest; /* of those that are kept */
+  struct node *bucket[BUCKETS]; /* the same, newest first */
+  struct node *spare;
   size_t kept_size, used_size, peak_size;
   bool keeps;
+  /* Held by one thread that transfers. */
+  pthread_mutex_t transfer_lock;
+  pp_stream *transfers; /* NULL before the first */
 };
 
 /* Backends align to at least this; sizes are rounded up to it. */
@@ -48,8 +58,9 @@ block_size (size_t size)
   return (size + BLOCK_ALIGNMENT - 1) & ~(BLOCK_ALIGNMENT - 1);
 }
 
-pp_arena *
-pp_arena_new (const pp_backend *backend, int index, pp_error *error)
+/* Without a context. NULL with an error. */
+static pp_arena *
+new_arena (const pp_backend *backend, bool on_device, pp_error *error)
 {
   pp_arena *arena = calloc (1, sizeof *arena);
 
@@ -57,16 +68,55 @@ pp_arena_new (const pp_backend *backend, int index, pp_error *error)
     pp_fail_memory (error, "calloc", sizeof *arena);
     return NULL;
   }
-  if (backend->open (index, &arena->context, error) != PP_OK) {
-    free (arena);
-    return NULL;
-  }
   arena->backend = backend;
+  arena->on_device = on_device;
   arena->process = getpid ();
   arena->references = 1;
   arena->keeps = true;
   pthread_mutex_init (&arena->lock, NULL);
+  pthread_mutex_init (&arena->transfer_lock, NULL);
   return arena;
+}
+
+static void
+free_arena (pp_arena *arena)
+{
+  pthread_mutex_destroy (&arena->transfer_lock);
+  pthread_mutex_destroy (&arena->lock);
+  free (arena);
+}
+
+pp_arena *
+pp_arena_new (const pp_backend *backend, int index, void *handle,
+    bool on_device, pp_error *error)
+{
+  pp_arena *arena = new_arena (backend, on_device, error);
+
+  if (arena != NULL &&
+      backend->open (index, handle, &arena->context, error) != PP_OK) {
+    free_arena (arena);
+    return NULL;
+  }
+  return arena;
+}
+
+pp_arena *
+pp_arena_new_beside (pp_arena *pinned, pp_error *error)
+{
+  pp_arena *arena = new_arena (pinned->backend, true, error);
+
+  if (arena == NULL)
+    return NULL;
+  arena->beside = pp_arena_ref (pinned);
+  arena->context = pinned->context;
+  return arena;
+}
+
+void
+pp_arena_set_done (pp_arena *arena, void (*done) (void *user), void *user)
+{
+  arena->done = done;
+  arena->user = user;
 }
 
 pp_arena *
@@ -76,18 +126,28 @@ pp_arena_ref (pp_arena *arena)
   return arena;
 }
 
-/* Gives blocks back to the backend: a list through next. */
+/* Gives blocks back to the backend: a list through next. Where the process is
+ * ending, they are lost. */
 static void
-release (pp_arena *arena, struct free_block *block)
+release (pp_arena *arena, struct node *list)
 {
-  if (block == NULL || arena->backend->enter (arena->context, NULL) != PP_OK)
+  const pp_backend *backend = arena->backend;
+  void (*give_back) (pp_context * context, void *memory) =
+      arena->on_device ? backend->device_free : backend->host_free;
+
+  if (list == NULL)
     return;
-  while (block != NULL) {
-    struct free_block *next = block->next;
-    arena->backend->host_free (arena->context, block);
-    block = next;
+  const bool entered = backend->enter (arena->context, NULL) == PP_OK;
+  while (list != NULL) {
+    struct node *next = list->next;
+
+    if (entered)
+      give_back (arena->context, list->memory);
+    free (list);
+    list = next;
   }
-  arena->backend->leave (arena->context);
+  if (entered)
+    backend->leave (arena->context);
 }
 
 pp_context *
@@ -96,7 +156,7 @@ pp_arena_context (pp_arena *arena)
   return arena->context;
 }
 
-static struct free_block **
+static struct node **
 bucket_of (pp_arena *arena, size_t size)
 {
   return &arena->bucket[size / BLOCK_ALIGNMENT % BUCKETS];
@@ -104,9 +164,9 @@ bucket_of (pp_arena *arena, size_t size)
 
 /* Under the lock. */
 static void
-keep (pp_arena *arena, struct free_block *block)
+keep (pp_arena *arena, struct node *block)
 {
-  struct free_block **bucket = bucket_of (arena, block->size);
+  struct node **bucket = bucket_of (arena, block->size);
 
   block->newer = NULL;
   block->older = arena->newest;
@@ -126,7 +186,7 @@ keep (pp_arena *arena, struct free_block *block)
 
 /* Under the lock. */
 static void
-take (pp_arena *arena, struct free_block *block)
+take (pp_arena *arena, struct node *block)
 {
   if (block->newer != NULL)
     block->newer->older = block->older;
@@ -146,37 +206,57 @@ take (pp_arena *arena, struct free_block *block)
   arena->kept_size -= block->size;
 }
 
+/* Under the lock. */
+static void
+add_spare (pp_arena *arena, struct node *node)
+{
+  node->next = arena->spare;
+  arena->spare = node;
+}
+
 /* Under the lock: the one of that size that was freed last, or NULL. */
 static void *
 take_kept (pp_arena *arena, size_t size)
 {
-  struct free_block *block = *bucket_of (arena, size);
+  struct node *block = *bucket_of (arena, size);
 
   while (block != NULL && block->size != size)
     block = block->next;
-  if (block != NULL)
-    take (arena, block);
-  return block;
+  if (block == NULL)
+    return NULL;
+  take (arena, block);
+  add_spare (arena, block);
+  return block->memory;
 }
 
 /* Under the lock: takes the blocks freed longest ago, until no more than the limit
  * is kept and used. A list through next. */
-static struct free_block *
+static struct node *
 take_surplus (pp_arena *arena)
 {
   const size_t limit = !arena->keeps     ? 0
       : arena->peak_size > MIN_KEPT_SIZE ? arena->peak_size
                                          : MIN_KEPT_SIZE;
-  struct free_block *surplus = NULL;
+  struct node *surplus = NULL;
 
   while (arena->oldest != NULL && arena->kept_size + arena->used_size > limit) {
-    struct free_block *block = arena->oldest;
+    struct node *block = arena->oldest;
 
     take (arena, block);
     block->next = surplus;
     surplus = block;
   }
   return surplus;
+}
+
+static void
+destroy_transfers (pp_arena *arena)
+{
+  if (arena->transfers == NULL ||
+      arena->backend->enter (arena->context, NULL) != PP_OK)
+    return;
+  arena->backend->stream_destroy (&arena->transfers);
+  arena->backend->leave (arena->context);
 }
 
 void
@@ -190,9 +270,13 @@ pp_arena_unref (pp_arena **address)
     return;
   arena->keeps = false;
   release (arena, take_surplus (arena));
-  arena->backend->close (&arena->context);
-  pthread_mutex_destroy (&arena->lock);
-  free (arena);
+  destroy_transfers (arena);
+  if (arena->beside == NULL)
+    arena->backend->close (&arena->context);
+  pp_arena_unref (&arena->beside);
+  if (arena->done != NULL)
+    arena->done (arena->user);
+  free_arena (arena);
 }
 
 void
@@ -200,7 +284,7 @@ pp_arena_keep_nothing (pp_arena *arena)
 {
   pthread_mutex_lock (&arena->lock);
   arena->keeps = false;
-  struct free_block *surplus = take_surplus (arena);
+  struct node *surplus = take_surplus (arena);
   pthread_mutex_unlock (&arena->lock);
   release (arena, surplus);
 }
@@ -214,27 +298,49 @@ count_used (pp_arena *arena, size_t size)
     arena->peak_size = arena->used_size;
 }
 
-/* A block from the backend, which takes long. */
+static void *
+allocate_from_backend (pp_arena *arena, size_t size, pp_error *error)
+{
+  const pp_backend *backend = arena->backend;
+  void *block = NULL;
+
+  if (backend->enter (arena->context, error) != PP_OK)
+    return NULL;
+  if (arena->on_device)
+    block = backend->device_alloc (arena->context, size, error);
+  else
+    block = backend->host_alloc (arena->context, size, error);
+  backend->leave (arena->context);
+  return block;
+}
+
+/* A new block, which takes long. */
 static void *
 allocate (pp_arena *arena, size_t size, pp_error *error)
 {
+  struct node *node = malloc (sizeof *node);
+
+  if (node == NULL) {
+    pp_fail_memory (error, "malloc", sizeof *node);
+    return NULL;
+  }
   /* What is kept makes room for it first. */
   pthread_mutex_lock (&arena->lock);
   arena->used_size += size;
-  struct free_block *surplus = take_surplus (arena);
+  struct node *surplus = take_surplus (arena);
   pthread_mutex_unlock (&arena->lock);
   release (arena, surplus);
 
-  void *block = NULL;
-  if (arena->backend->enter (arena->context, error) == PP_OK) {
-    block = arena->backend->host_alloc (arena->context, size, error);
-    arena->backend->leave (arena->context);
-  }
+  void *block = allocate_from_backend (arena, size, error);
   pthread_mutex_lock (&arena->lock);
   arena->used_size -= size;
-  if (block != NULL)
+  if (block != NULL) {
     count_used (arena, size);
+    add_spare (arena, node);
+  }
   pthread_mutex_unlock (&arena->lock);
+  if (block == NULL)
+    free (node);
   return block;
 }
 
@@ -265,16 +371,74 @@ pp_arena_alloc (pp_arena *arena, size_t size, pp_error *error)
 void
 pp_arena_free (pp_arena *arena, void *memory, size_t size)
 {
-  struct free_block *block = memory;
-
-  if (block == NULL || pp_is_forked (arena->process))
+  if (memory == NULL || pp_is_forked (arena->process))
     return;
   pthread_mutex_lock (&arena->lock);
+  struct node *block = arena->spare;
+  arena->spare = block->next;
+  block->memory = memory;
   block->size = block_size (size);
   keep (arena, block);
   arena->used_size -= block->size;
-  struct free_block *surplus = take_surplus (arena);
+  struct node *surplus = take_surplus (arena);
   pthread_mutex_unlock (&arena->lock);
   release (arena, surplus);
   pp_arena_unref (&arena);
+}
+
+/* ---- transfers ------------------------------------------------------------ */
+
+/* With the lock of transfers held, between enter and leave. */
+static pp_status
+run_transfer (pp_arena *arena, const pp_copy *copy, pp_error *error)
+{
+  const pp_backend *backend = arena->backend;
+  pp_status status = PP_OK;
+
+  if (arena->transfers == NULL)
+    status = backend->stream_create (arena->context, &arena->transfers, error);
+  if (status == PP_OK)
+    status = backend->transfer (arena->transfers, copy, error);
+  return status;
+}
+
+static pp_status
+transfer (
+    pp_arena *arena, const char *call, const pp_copy *copy, pp_error *error)
+{
+  if (pp_is_forked (arena->process))
+    return pp_fail_forked (arena->process, error);
+  if (!arena->on_device)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "%s of %zu bytes: the arena is of host memory, must be of memory on the "
+        "device",
+        call, copy->width);
+  if (copy->width == 0)
+    return PP_OK;
+  pp_status status = arena->backend->enter (arena->context, error);
+  if (status != PP_OK)
+    return status;
+  pthread_mutex_lock (&arena->transfer_lock);
+  status = run_transfer (arena, copy, error);
+  pthread_mutex_unlock (&arena->transfer_lock);
+  arena->backend->leave (arena->context);
+  return status;
+}
+
+pp_status
+pp_arena_download (pp_arena *arena, const void *device, void *host, size_t size,
+    pp_error *error)
+{
+  const pp_copy copy = pp_copy_bytes (host, device, size, false);
+
+  return transfer (arena, "pp_arena_download", &copy, error);
+}
+
+pp_status
+pp_arena_upload (pp_arena *arena, void *device, const void *host, size_t size,
+    pp_error *error)
+{
+  const pp_copy copy = pp_copy_bytes (device, host, size, true);
+
+  return transfer (arena, "pp_arena_upload", &copy, error);
 }

@@ -34,15 +34,21 @@ typedef struct pp_backend {
   pp_backend_id id;
   const char *name;
   /* The device works on host memory: there are no device buffers and no copies,
-   * and launches get the host's addresses. device_alloc, device_free, copy and
-   * gather may be NULL then; no other function may. */
+   * and launches get the host's addresses. device_alloc, device_free, copy,
+   * transfer, gather, pad and event_handle may be NULL then; no other function
+   * may. */
   bool unified;
 
-  /* index -1: the first device. Outside of enter and leave. */
-  pp_status (*open) (int index, pp_context **context, pp_error *error);
+  /* index -1: the first device, or that of handle. handle: the CUcontext to work
+   * in; NULL: the device's own, which is kept for as long as this one is open.
+   * Outside of enter and leave. */
+  pp_status (*open) (
+      int index, void *handle, pp_context **context, pp_error *error);
   void (*close) (pp_context **context); /* outside enter and leave */
   /* One line for people. */
   void (*describe) (const pp_context *context, char *text, size_t size);
+  /* The device's number, and the CUcontext that this works in, or NULL. */
+  void (*identify) (const pp_context *context, int *index, void **handle);
 
   /* Make the context current on this thread; put back what was. Nest. Where the
    * process is ending, enter fails, and the end waits for those inside. */
@@ -71,6 +77,10 @@ typedef struct pp_backend {
 
   /* Queue on the stream and return. */
   pp_status (*copy) (pp_stream *stream, const pp_copy *copy, pp_error *error);
+  /* As copy, but it has ended on return, and the host's memory need not be
+   * pinned. */
+  pp_status (*transfer) (
+      pp_stream *stream, const pp_copy *copy, pp_error *error);
   pp_status (*gather) (
       pp_stream *stream, const pp_gather *gather, pp_error *error);
   pp_status (*launch) (
@@ -80,6 +90,11 @@ typedef struct pp_backend {
    * stream has passed. */
   pp_status (*launch_pictures) (pp_stream *stream, const pp_team *team,
       const pp_launch *launches, int n, bool padding, pp_error *error);
+  /* Writes the tensors' padding; content: and padding in place of the content. Of
+   * launches only plan and tensor are read, as above; the tensors have one size,
+   * type and layout. */
+  pp_status (*pad) (pp_stream *stream, const pp_launch *launches, int n,
+      bool content, pp_error *error);
   pp_status (*record) (pp_stream *stream, pp_event *event, pp_error *error);
   /* Later work of the stream waits until the event, recorded before, passed. */
   pp_status (*stream_wait) (
@@ -96,6 +111,8 @@ typedef struct pp_backend {
   /* Microseconds between two events that passed; negative if to was first. */
   pp_status (*event_elapsed) (
       pp_event *from, pp_event *to, double *microseconds, pp_error *error);
+  /* The CUevent. Any thread, outside of enter and leave, too. */
+  void *(*event_handle) (pp_event *event);
 } pp_backend;
 
 /* The stub of a backend that is not built opens nothing and says why. */

@@ -22,10 +22,10 @@ event_of (const pp_device *device, const pp_job *job, pp_mark mark)
 static pp_status
 read_times (pp_device *device, pp_job *job, pp_error *error)
 {
-  static const pp_mark ends[PP_N_STAGES] = {
-    [PP_STAGE_UPLOAD] = PP_MARK_UPLOADED,
-    [PP_STAGE_KERNEL] = PP_MARK_COMPUTED,
-    [PP_STAGE_DOWNLOAD] = PP_MARK_DONE,
+  const pp_mark ends[PP_N_STAGES] = {
+    [PP_STAGE_UPLOAD] = job->uploaded_mark,
+    [PP_STAGE_KERNEL] = job->computed_mark,
+    [PP_STAGE_DOWNLOAD] = job->done_mark,
   };
   const pp_backend *backend = device->backend;
   pp_event *begin = event_of (device, job, PP_MARK_START);
@@ -37,8 +37,9 @@ read_times (pp_device *device, pp_job *job, pp_error *error)
         device->resources[device->last_resources].event[PP_MARK_START], begin,
         &since_last, error);
   for (int s = 0; s < PP_N_STAGES && status == PP_OK; s++)
-    status = backend->event_elapsed (
-        begin, event_of (device, job, ends[s]), &end[s], error);
+    if (ends[s] != PP_MARK_START)
+      status = backend->event_elapsed (
+          begin, event_of (device, job, ends[s]), &end[s], error);
   if (status != PP_OK)
     return status;
 
@@ -88,6 +89,8 @@ wait_for_stages (pp_device *device, pp_job *job, pp_error *error)
     return status;
   pp_job_release_input (job);
   release_passed_inputs (device, job);
+  if (job->input_mark == job->done_mark)
+    return PP_OK;
   return backend->event_wait (event_of (device, job, job->done_mark),
       pp_job_is_alone (device, job), error);
 }

@@ -19,7 +19,8 @@ create_events (pp_device *device, pp_error *error)
   for (int r = 0; r < device->n_resources; r++)
     for (int m = 0; m < PP_N_JOB_MARKS; m++) {
       const pp_status status = device->backend->event_create (device->context,
-          m < PP_MARK_INPUT_READ, &device->resources[r].event[m], error);
+          pp_mark_is_timed ((pp_mark) m), &device->resources[r].event[m],
+          error);
       if (status != PP_OK)
         return status;
     }
@@ -34,7 +35,7 @@ device_make (pp_device *device, pp_error *error)
   device->backend->describe (
       device->context, device->name, sizeof device->name);
   pp_status status = pp_shared_streams_take (&device->shared, device->stream,
-      device->n_streams, device->arena, device->backend, device->index, error);
+      device->n_streams, device->in_context, device->backend, error);
   if (status == PP_OK)
     status = create_events (device, error);
   if (status == PP_OK)
@@ -96,14 +97,38 @@ pp_device_open (pp_backend_id id, int index, const pp_device_options *options,
   return pp_device_open_backend (pp_backend_find (id), index, options, error);
 }
 
-pp_device *
-pp_device_open_backend (const pp_backend *backend, int index,
-    const pp_device_options *options, pp_error *error)
+/* Pinned memory is of the primary context, memory on the device of the one that
+ * the device works in. */
+static pp_status
+open_arenas (pp_device *device, int index, void *handle, pp_error *error)
 {
-  static const pp_device_options automatic = { 0 };
+  const pp_backend *backend = device->backend;
 
-  if (options == NULL)
-    options = &automatic;
+  if (handle != NULL) {
+    device->memory = pp_arena_new (backend, index, handle, true, error);
+    if (device->memory == NULL)
+      return error != NULL ? error->status : PP_NO_DEVICE;
+    backend->identify (
+        pp_arena_context (device->memory), &index, &device->handle);
+  }
+  device->arena = pp_arena_new (backend, index, NULL, false, error);
+  if (device->arena != NULL && device->memory == NULL && !backend->unified)
+    device->memory = pp_arena_new_beside (device->arena, error);
+  if (device->arena == NULL || (device->memory == NULL && !backend->unified))
+    return error != NULL ? error->status : PP_NO_DEVICE;
+  device->in_context = backend->unified ? device->arena : device->memory;
+  device->context = pp_arena_context (device->in_context);
+  backend->identify (device->context, &index, &device->handle);
+  return PP_OK;
+}
+
+/* Without arenas. NULL with an error. */
+static pp_device *
+device_new (const pp_backend *backend, const pp_device_options *options,
+    pp_error *error)
+{
+  static uint64_t last_id; /* atomic */
+
   if (check_options (options, error) != PP_OK)
     return NULL;
 
@@ -113,7 +138,7 @@ pp_device_open_backend (const pp_backend *backend, int index,
     return NULL;
   }
   device->backend = backend;
-  device->index = index < 0 ? 0 : index; /* as backends take it */
+  device->id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED);
   device->process = getpid ();
   device->last_resources = -1;
   pthread_mutex_init (&device->lock, NULL);
@@ -123,17 +148,31 @@ pp_device_open_backend (const pp_backend *backend, int index,
   pp_stream_choice_reset (device, device->n_streams);
   device->n_cores = pp_count_cores ();
   pp_jobs_count_device (device, 1);
+  return device;
+}
 
-  device->arena = pp_arena_new (device->backend, index, error);
-  if (device->arena == NULL) {
+pp_device *
+pp_device_open_backend (const pp_backend *backend, int index,
+    const pp_device_options *options, pp_error *error)
+{
+  static const pp_device_options automatic = { 0 };
+
+  if (options == NULL)
+    options = &automatic;
+  pp_device *device = device_new (backend, options, error);
+  if (device == NULL ||
+      open_arenas (device, index, options->context, error) != PP_OK) {
     pp_device_close (&device);
+    if (options->context_done != NULL)
+      options->context_done (options->context_user);
     return NULL;
   }
-  device->context = pp_arena_context (device->arena);
-  pp_status status = device->backend->enter (device->context, error);
+  pp_arena_set_done (
+      device->in_context, options->context_done, options->context_user);
+  pp_status status = backend->enter (device->context, error);
   if (status == PP_OK) {
     status = device_make (device, error);
-    device->backend->leave (device->context);
+    backend->leave (device->context);
   }
   if (status != PP_OK)
     pp_device_close (&device);
@@ -149,10 +188,13 @@ device_unmake (pp_device *device)
   for (int s = 0; s < device->n_streams; s++)
     if (device->tables[s].block.memory != NULL)
       backend->device_free (device->context, device->tables[s].block.memory);
-  for (int r = 0; r < device->n_resources; r++)
+  for (int r = 0; r < device->n_resources; r++) {
+    struct pp_job_resources *resources = &device->resources[r];
+
     for (int m = 0; m < PP_N_JOB_MARKS; m++)
-      if (device->resources[r].event[m] != NULL)
-        backend->event_destroy (&device->resources[r].event[m]);
+      if (resources->event[m] != NULL && (resources->lent >> m & 1) == 0)
+        backend->event_destroy (&resources->event[m]);
+  }
 }
 
 /* What lies in the arena's memory. */
@@ -180,7 +222,7 @@ pp_device_close (pp_device **address)
   pp_jobs_count_device (device, -1);
   pp_shared_stream *unused = pp_shared_streams_give_back (
       &device->shared, device->stream, device->n_streams);
-  if (device->arena != NULL &&
+  if (device->context != NULL &&
       device->backend->enter (device->context, NULL) == PP_OK) {
     pp_shared_streams_destroy (device->backend, unused);
     device_unmake (device);
@@ -189,6 +231,9 @@ pp_device_close (pp_device **address)
   pp_shared_streams_free (unused);
   if (device->arena != NULL)
     device_free_pinned (device);
+  if (device->memory != NULL)
+    pp_arena_keep_nothing (device->memory);
+  pp_arena_unref (&device->memory);
   pp_arena_unref (&device->arena);
   pp_recipes_clear (&device->recipes);
   pthread_cond_destroy (&device->stager.work);
@@ -223,10 +268,22 @@ pp_device_useful_jobs (const pp_device *device)
   return staged > device->n_streams ? staged : device->n_streams;
 }
 
+void *
+pp_device_context (const pp_device *device)
+{
+  return device->handle;
+}
+
 pp_arena *
 pp_device_arena (pp_device *device)
 {
   return device->arena;
+}
+
+pp_arena *
+pp_device_memory (pp_device *device)
+{
+  return device->memory;
 }
 
 /* With the device's lock held. */
@@ -282,8 +339,8 @@ reserve_streams (
 }
 
 pp_status
-pp_device_reserve_pictures (
-    pp_device *device, const pp_plan *plan, int n_pictures, pp_error *error)
+pp_device_reserve_in_place (pp_device *device, const pp_plan *plan,
+    int n_pictures, bool on_device, bool tensors_on_device, pp_error *error)
 {
   const pp_backend *backend = device->backend;
   int most = device->n_streams;
@@ -302,12 +359,21 @@ pp_device_reserve_pictures (
     return status;
   status = backend->prepare (device->context, plan, error);
   if (status == PP_OK && !backend->unified) {
-    const struct pp_room room = pp_room_for (plan, n_pictures);
+    const struct pp_room room =
+        pp_room_for (plan, n_pictures, on_device, tensors_on_device);
     status = reserve_streams (device, &room, &most, error);
   }
   backend->leave (device->context);
   pp_stream_choice_reset (device, most);
   return status;
+}
+
+pp_status
+pp_device_reserve_pictures (
+    pp_device *device, const pp_plan *plan, int n_pictures, pp_error *error)
+{
+  return pp_device_reserve_in_place (
+      device, plan, n_pictures, false, false, error);
 }
 
 pp_status

@@ -11,7 +11,9 @@
  * sticky error. job->lock guards the end of a job. A shared stream's lock is
  * held while one job is queued (shared_streams.h). No thread takes one of them
  * while it holds another, or calls back while it holds one, and only the shared
- * stream's is held across calls of the backend.
+ * stream's is held across calls of the backend. The one exception is pp_job_event:
+ * it takes the device's lock while it holds the job's, so that the job does not
+ * end, and the device not close, meanwhile.
  */
 #ifndef PP_ENGINE_H
 #define PP_ENGINE_H
@@ -50,6 +52,10 @@ typedef enum pp_stage {
  * start of the last timed job stays readable, which stage times need. */
 struct pp_job_resources {
   pp_event *event[PP_N_JOB_MARKS];
+  /* Bit m: event m belongs to the job that was asked for it (pp_job_event). It is
+   * replaced before the next job is queued. Under the device's lock, or with no
+   * job that has these resources. */
+  unsigned lent;
   pp_buffer staging; /* pinned */
 };
 
@@ -82,7 +88,9 @@ enum pp_job_state {
 struct pp_job {
   int32_t references; /* atomic */
   pid_t process;
-  const pp_device *device; /* only compared: jobs outlive their device */
+  const pp_backend *backend;
+  pp_device *device; /* only compared once the job has ended: it may outlive the
+                      * device */
   /* Under the device's lock. */
   enum pp_job_state state;
   pp_job *next; /* in the device's list */
@@ -90,12 +98,14 @@ struct pp_job {
   pp_task task;    /* its pictures are those below */
   unsigned staged; /* planes; bit p: plane p */
   bool padding;    /* the launch makes it */
+  uint64_t pad;    /* pictures on the device whose padding the job makes */
   bool input_released;
   bool in_two_bands;
-  bool queued;                   /* all of it */
-  pp_mark input_mark, done_mark; /* see pp_recipe */
-  pp_pinned_tables *tables;      /* that it uploads, or NULL */
-  pp_error error;                /* of staging or queueing; then of the job */
+  bool queued; /* all of it */
+  /* see pp_recipe */
+  pp_mark input_mark, done_mark, uploaded_mark, computed_mark;
+  pp_pinned_tables *tables; /* that it uploads, or NULL */
+  pp_error error;           /* of staging or queueing; then of the job */
   pp_job_info info;
   int resources; /* index */
   /* The end of the job. */
@@ -107,7 +117,11 @@ struct pp_job {
     pp_arena *arena;
     void *block;
     size_t size;
-  } orphan;             /* freed when the job ends */
+  } orphan; /* freed when the job ends */
+  /* Under the lock: the event that was asked for, and the arena that keeps its
+   * context; or NULL. Destroyed with the job. */
+  pp_event *event;
+  pp_arena *event_arena;
   pp_picture picture[]; /* each with a reference to its plan */
 };
 
@@ -142,10 +156,14 @@ struct pp_recipes {
 
 struct pp_device {
   const pp_backend *backend;
-  pp_arena *arena;
-  pp_context *context; /* the arena's */
+  pp_arena *arena;  /* pinned memory */
+  pp_arena *memory; /* on the device; NULL on a unified backend */
+  /* That the device works in, of the arena in_context. */
+  pp_context *context;
+  pp_arena *in_context;
+  void *handle; /* of that context */
+  uint64_t id;  /* unique in the process */
   pid_t process;
-  int index; /* of the GPU; 0 on the CPU */
   char name[128];
   int n_streams, n_resources;
   pp_shared_streams *shared;
@@ -202,9 +220,9 @@ void pp_job_get_pictures (const pp_job *job, pp_pictures *pictures);
 /* The strides of the planes that are read where the caller has them; else 0. */
 void pp_job_get_strides (const pp_job *job, size_t stride[PP_MAX_PLANES]);
 /* One reference; NULL when memory is exhausted. */
-pp_job *pp_job_new (const pp_device *device, const pp_task *task);
-/* Writes the tensors' padding where it is missing, or leaves it to the launch.
- * By pp_submit's caller, since the record of it is the caller's. */
+pp_job *pp_job_new (pp_device *device, const pp_task *task);
+/* Writes the tensors' padding where it is missing, or leaves it to the job. By
+ * pp_submit's caller, since the record of it is the caller's. */
 void pp_job_fill_padding (pp_job *job);
 /* The planes that the device cannot reach; bit p: plane p. */
 unsigned pp_job_pageable_planes (const pp_device *device, const pp_job *job);
@@ -272,7 +290,8 @@ struct pp_room {
 };
 
 /* What jobs of plan need, or jobs of n pictures of its frames. */
-struct pp_room pp_room_for (const pp_plan *plan, int n);
+struct pp_room pp_room_for (
+    const pp_plan *plan, int n, bool on_device, bool tensors_on_device);
 struct pp_room pp_room_for_recipe (const pp_recipe *recipe);
 /* Makes that room on stream s: in the device's tables and in the shared
  * buffers. If it replaces memory, it waits for the work on the stream. Called

@@ -37,7 +37,7 @@ is_worth_polling (const pp_device *device)
 }
 
 pp_job *
-pp_job_new (const pp_device *device, const pp_task *task)
+pp_job_new (pp_device *device, const pp_task *task)
 {
   const size_t pictures = (size_t) task->n_pictures * sizeof (pp_picture);
   pp_job *job = malloc (sizeof *job + pictures);
@@ -47,6 +47,7 @@ pp_job_new (const pp_device *device, const pp_task *task)
   *job = (pp_job){ .references = 1,
     .device = device,
     .process = device->process,
+    .backend = device->backend,
     .task = *task,
     .state = PP_JOB_READY,
     .worth_polling = is_worth_polling (device) };
@@ -75,6 +76,21 @@ unref_plans (pp_job *job)
     pp_plan_unref (&job->picture[i].plan);
 }
 
+/* By the last who has the job. */
+static void
+destroy_event (pp_job *job)
+{
+  pp_context *context = pp_arena_context (job->event_arena);
+
+  if (pp_is_forked (job->process))
+    return;
+  if (job->backend->enter (context, NULL) == PP_OK) {
+    job->backend->event_destroy (&job->event);
+    job->backend->leave (context);
+  }
+  pp_arena_unref (&job->event_arena);
+}
+
 void
 pp_job_unref (pp_job **address)
 {
@@ -84,6 +100,8 @@ pp_job_unref (pp_job **address)
   if (job == NULL ||
       __atomic_sub_fetch (&job->references, 1, __ATOMIC_ACQ_REL) > 0)
     return;
+  if (job->event != NULL)
+    destroy_event (job);
   unref_plans (job);
   pp_job_unref (&job->task.after);
   pthread_cond_destroy (&job->cond);
@@ -122,6 +140,42 @@ holds_padding (const pp_picture *picture)
       (*picture->padding & ~PP_PADDING_ONLY) == picture->plan->id;
 }
 
+/* What is noted of a tensor on the device. The job that makes the padding may
+ * fail; then so has its device, and no other one takes the note for its own. */
+static uint64_t
+padding_on_device (const pp_job *job, const pp_plan *plan)
+{
+  const uint64_t mixed = plan->id ^ job->device->id << 40;
+
+  return (mixed & ~PP_PADDING_ONLY) |
+      (job->task.padding_only ? PP_PADDING_ONLY : 0);
+}
+
+/* Whether a tensor that is noted as there has what the job would make. */
+static bool
+is_padded (const pp_job *job, uint64_t there, uint64_t wanted)
+{
+  return there == wanted ||
+      (!job->task.padding_only && there == (wanted | PP_PADDING_ONLY));
+}
+
+static void
+note_padding_on_device (pp_job *job)
+{
+  for (int i = 0; i < job->task.n_pictures; i++) {
+    const pp_picture *picture = &job->picture[i];
+    const pp_plan *plan = picture->plan;
+    const uint64_t wanted = padding_on_device (job, plan);
+    const uint64_t there = picture->padding != NULL ? *picture->padding : 0;
+    const bool any = job->task.padding_only || has_padding (plan) || plan->gaps;
+
+    if (any && !is_padded (job, there, wanted))
+      job->pad |= UINT64_C (1) << i;
+    if (picture->padding != NULL)
+      *picture->padding = wanted;
+  }
+}
+
 /* Plans that are made for one frame leave no padding that another job finds
  * again: where there are several, the launch makes it faster than this thread. It
  * makes no bytes that are no elements.
@@ -130,6 +184,10 @@ holds_padding (const pp_picture *picture)
 void
 pp_job_fill_padding (pp_job *job)
 {
+  if (job->task.tensors_on_device) {
+    note_padding_on_device (job);
+    return;
+  }
   for (int i = 0; i < job->task.n_pictures; i++)
     job->padding |= job->task.n_pictures > 1 &&
         job->picture[i].plan->cache != NULL &&
@@ -151,7 +209,7 @@ read_planes (const pp_job *job)
 {
   unsigned planes = 0;
 
-  for (int i = 0; i < job->task.n_pictures; i++)
+  for (int i = 0; i < job->task.n_pictures && !job->task.padding_only; i++)
     for (int p = 0; p < PP_MAX_PLANES; p++)
       if (job->picture[i].plan->extent[p].height > 0)
         planes |= 1u << p;
@@ -170,7 +228,7 @@ pp_job_get_strides (const pp_job *job, size_t stride[PP_MAX_PLANES])
 unsigned
 pp_job_pageable_planes (const pp_device *device, const pp_job *job)
 {
-  return device->backend->unified
+  return device->backend->unified || job->task.on_device
       ? 0
       : read_planes (job) & ~job->task.pinned_planes;
 }
@@ -235,6 +293,39 @@ pp_job_wait (pp_job *job, pp_error *error)
   if (job->error.status != PP_OK && error != NULL)
     *error = job->error;
   return job->error.status;
+}
+
+/* With the job's lock held: it has not ended. The event that the completion
+ * thread waits for becomes the job's. */
+static void
+lend_event (pp_job *job)
+{
+  pp_device *device = job->device;
+
+  pthread_mutex_lock (&device->lock);
+  while (job->state != PP_JOB_QUEUED)
+    pthread_cond_wait (&device->changed, &device->lock);
+  if (job->queued) {
+    struct pp_job_resources *resources = &device->resources[job->resources];
+
+    resources->lent |= 1u << job->done_mark;
+    job->event = resources->event[job->done_mark];
+    job->event_arena = pp_arena_ref (device->in_context);
+  }
+  pthread_mutex_unlock (&device->lock);
+}
+
+void *
+pp_job_event (pp_job *job)
+{
+  if (job->backend->unified || pp_is_forked (job->process))
+    return NULL;
+  pthread_mutex_lock (&job->lock);
+  if (job->event == NULL && !job->ended)
+    lend_event (job);
+  pp_event *event = job->event;
+  pthread_mutex_unlock (&job->lock);
+  return event != NULL ? job->backend->event_handle (event) : NULL;
 }
 
 void

@@ -57,13 +57,13 @@ pp_recipe_launch (const pp_recipe *recipe, int i, const pp_bindings *bindings)
 {
   const pp_plan *plan = bindings->plan[i];
   const pp_picture_step *picture = &recipe->picture[i];
-  const bool in_place = recipe->facts.in_place;
-  const bool medians = plan->median.size > 0 && !in_place;
+  const bool unified = recipe->facts.unified;
+  const bool medians = plan->median.size > 0 && !unified;
   pp_launch launch = { .plan = plan,
     .last = plan->whole.last,
     .tensor = address (bindings, picture->tensor),
-    .index = in_place ? plan->index : table (bindings, picture->index),
-    .weight = in_place ? plan->weight : table (bindings, picture->weight) };
+    .index = unified ? plan->index : table (bindings, picture->index),
+    .weight = unified ? plan->weight : table (bindings, picture->weight) };
 
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     if (plan->extent[p].height == 0)
@@ -104,6 +104,20 @@ run_launch_pictures (const pp_recipe *recipe, const pp_backend *backend,
       stream, &bindings->team, launches, n, recipe->facts.padding, error);
 }
 
+static pp_status
+run_pad (const pp_recipe *recipe, const pp_backend *backend,
+    const pp_bindings *bindings, pp_stream *stream, pp_error *error)
+{
+  pp_launch launches[PP_MAX_PICTURES];
+  int n = 0;
+
+  for (int i = 0; i < recipe->n_pictures; i++)
+    if ((recipe->facts.pad >> i & 1) != 0)
+      launches[n++] = (pp_launch){ .plan = bindings->plan[i],
+        .tensor = address (bindings, recipe->picture[i].tensor) };
+  return backend->pad (stream, launches, n, recipe->facts.padding_only, error);
+}
+
 pp_status
 pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
     const pp_bindings *bindings, pp_error *error)
@@ -130,6 +144,9 @@ pp_recipe_run (const pp_recipe *recipe, const pp_backend *backend,
         status = run_launch_pictures (
             recipe, backend, bindings, stream, step, error);
         break;
+      case PP_OP_PAD:
+        status = run_pad (recipe, backend, bindings, stream, error);
+        break;
       case PP_OP_RECORD:
         status = backend->record (stream, bindings->event[step->mark], error);
         break;
@@ -154,18 +171,25 @@ is_worth_two_bands (pp_device *device, const pp_job *job)
 {
   return !device->backend->unified && job->task.urgent &&
       job->task.n_pictures == 1 && job->picture[0].plan->in_two &&
-      job->staged == 0 && pp_job_is_alone (device, job);
+      job->staged == 0 && !job->task.on_device &&
+      !job->task.tensors_on_device && pp_job_is_alone (device, job);
 }
 
 static pp_facts
 gather_facts (pp_device *device, const pp_job *job)
 {
   pp_job *after = job->task.after;
+  const bool unified = device->backend->unified;
+  const bool padding_only = job->task.padding_only;
   pp_facts facts = { .plan = job->picture[0].plan->id,
-    .in_place = device->backend->unified,
+    .unified = unified,
+    .source_in_place = unified || job->task.on_device || padding_only,
+    .tensor_in_place = unified || job->task.tensors_on_device,
+    .padding_only = padding_only,
     .staged = job->staged,
     .two_bands = is_worth_two_bands (device, job),
     .padding = job->padding,
+    .pad = job->pad,
     .after = after != NULL && !pp_job_query (after),
     .timed = job->info.timed };
 
@@ -276,7 +300,8 @@ bind (const pp_device *device, const pp_job *job, const pp_pictures *pictures,
   if (device->backend->unified) {
     bind_team (device, shared->stream, &bindings->team);
   } else {
-    base[PP_BASE_PINNED_TABLES] = job->tables->block.memory;
+    if (job->tables != NULL)
+      base[PP_BASE_PINNED_TABLES] = job->tables->block.memory;
     base[PP_BASE_INDEX] = tables->block.memory;
     base[PP_BASE_WEIGHT] = (uint8_t *) tables->block.memory +
         pp_tables_weight_offset (pictures->plan[0]);
@@ -310,12 +335,13 @@ run_locked (pp_device *device, const pp_job *job, const pp_pictures *pictures,
   if (status != PP_OK)
     return status;
   bind (device, job, pictures, &bindings);
-  tables->tables = 0;
+  if (job->tables != NULL)
+    tables->tables = 0;
   status = pp_recipe_run (recipe, device->backend, &bindings, error);
-  if (status == PP_OK)
-    tables->tables = job->tables != NULL ? job->tables->id : 0;
-  else
+  if (status != PP_OK)
     shared->upper_pending = recipe->facts.two_bands;
+  else if (job->tables != NULL)
+    tables->tables = job->tables->id;
   return status;
 }
 
@@ -353,6 +379,36 @@ run_on_stream (pp_device *device, const pp_job *job,
   return status;
 }
 
+/* Makes new events in place of those that belong to an earlier job, which used the
+ * same resources. */
+static pp_status
+replace_lent_events (pp_device *device, const pp_job *job, pp_error *error)
+{
+  const pp_backend *backend = device->backend;
+  struct pp_job_resources *resources = &device->resources[job->resources];
+  pp_status status = PP_OK;
+
+  if (resources->lent == 0)
+    return PP_OK;
+  status = backend->enter (device->context, error);
+  if (status != PP_OK)
+    return status;
+  for (int m = 0; m < PP_N_JOB_MARKS && status == PP_OK; m++) {
+    pp_event *event = NULL;
+
+    if ((resources->lent >> m & 1) == 0)
+      continue;
+    status = backend->event_create (
+        device->context, pp_mark_is_timed ((pp_mark) m), &event, error);
+    if (status != PP_OK)
+      break;
+    resources->event[m] = event;
+    resources->lent &= ~(1u << m);
+  }
+  backend->leave (device->context);
+  return status;
+}
+
 /* Returns the error of the job in task.after if queueing that one failed: its
  * last event was not recorded, so the stream cannot wait for it. */
 static pp_status
@@ -374,6 +430,8 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
 {
   pp_status status = check_after (device, job, error);
 
+  if (status == PP_OK)
+    status = replace_lent_events (device, job, error);
   if (status != PP_OK)
     return status;
   const pp_facts facts = gather_facts (device, job);
@@ -383,7 +441,7 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
       get_recipe (&device->recipes, &pictures, &facts, error);
   if (recipe == NULL)
     return PP_NO_MEMORY;
-  if (!device->backend->unified) {
+  if (!facts.unified && !facts.padding_only) {
     job->tables =
         pp_pinned_tables_get (device, &pictures, recipe->all_rows, error);
     if (job->tables == NULL)
@@ -392,6 +450,8 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
   job->in_two_bands = facts.two_bands;
   job->input_mark = recipe->input_mark;
   job->done_mark = recipe->done_mark;
+  job->uploaded_mark = recipe->uploaded_mark;
+  job->computed_mark = recipe->computed_mark;
   job->info.bytes_up = recipe->bytes_up;
   job->info.bytes_down = recipe->bytes_down;
   return run_on_stream (device, job, &pictures, recipe, error);

@@ -20,16 +20,17 @@ struct replaced {
  * one. Their tables: twice as much is allocated, and those of a part of the
  * frame are mostly smaller than those of the whole. */
 struct pp_room
-pp_room_for (const pp_plan *plan, int n)
+pp_room_for (const pp_plan *plan, int n, bool on_device, bool tensors_on_device)
 {
   const size_t one = pp_image_size (plan), frame = plan->frame_size;
   const size_t image = n > 1 && frame > one ? frame : one;
   const size_t tables = pp_tables_size (plan);
 
   return (struct pp_room){
-    .buffer = { [PP_BUFFER_IMAGE] = image,
+    .buffer = { [PP_BUFFER_IMAGE] = on_device ? 0 : image,
         [PP_BUFFER_MEDIANS] = plan->median.size > 0 ? image : 0,
-        [PP_BUFFER_TENSOR] = (size_t) n * plan->tensor_size },
+        [PP_BUFFER_TENSOR] =
+            tensors_on_device ? 0 : (size_t) n * plan->tensor_size },
     .tables = n > 1 ? (size_t) n * pp_tables_next (plan, 0) / 2 : tables,
   };
 }

@@ -11,7 +11,7 @@
 struct pp_shared_streams {
   struct pp_shared_streams *next;
   const pp_backend *backend;
-  int index; /* of the GPU; 0 on the CPU */
+  void *handle; /* of the context; NULL on the CPU */
   pid_t process;
   int devices;
   pp_shared_stream *first; /* oldest first */
@@ -144,12 +144,12 @@ create (const pp_backend *backend, pp_arena *arena, pp_error *error)
 
 /* Under the lock. */
 static pp_shared_streams *
-find_streams (const pp_backend *backend, int index)
+find_streams (const pp_backend *backend, const void *handle)
 {
   pp_shared_streams *streams = all;
 
   while (streams != NULL &&
-      (streams->backend != backend || streams->index != index ||
+      (streams->backend != backend || streams->handle != handle ||
           pp_is_forked (streams->process)))
     streams = streams->next;
   return streams;
@@ -157,7 +157,7 @@ find_streams (const pp_backend *backend, int index)
 
 /* Under the lock. NULL with an error. */
 static pp_shared_streams *
-new_streams (const pp_backend *backend, int index, pp_error *error)
+new_streams (const pp_backend *backend, void *handle, pp_error *error)
 {
   pp_shared_streams *streams = calloc (1, sizeof *streams);
 
@@ -166,7 +166,7 @@ new_streams (const pp_backend *backend, int index, pp_error *error)
     return NULL;
   }
   streams->backend = backend;
-  streams->index = index;
+  streams->handle = handle;
   streams->process = getpid ();
   streams->next = all;
   all = streams;
@@ -215,19 +215,21 @@ guard_forks (void)
 
 pp_status
 pp_shared_streams_take (pp_shared_streams **address, pp_shared_stream **stream,
-    int n, pp_arena *arena, const pp_backend *backend, int index,
-    pp_error *error)
+    int n, pp_arena *arena, const pp_backend *backend, pp_error *error)
 {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pp_status status = PP_NO_MEMORY;
+  int index;
+  void *handle;
 
+  backend->identify (pp_arena_context (arena), &index, &handle);
   pthread_once (&once, guard_forks);
   for (int i = 0; i < n; i++)
     stream[i] = NULL;
   take_lock ();
-  pp_shared_streams *streams = find_streams (backend, index);
+  pp_shared_streams *streams = find_streams (backend, handle);
   if (streams == NULL)
-    streams = new_streams (backend, index, error);
+    streams = new_streams (backend, handle, error);
   *address = streams;
   if (streams != NULL) {
     streams->devices++;

@@ -21,7 +21,7 @@
 
 #include "arena.h"
 
-/* How many streams the devices of a GPU share; a device that asks for more gets
+/* How many streams the devices of a context share; a device that asks for more gets
  * more. On the CPU, devices share one for each core. */
 #define PP_SHARED_STREAMS 4
 
@@ -57,10 +57,10 @@ typedef struct pp_shared_stream {
   bool upper_pending;
 } pp_shared_stream;
 
-/* The streams of one GPU, or of the CPU. */
+/* The streams of one context of a GPU, or of the CPU. */
 typedef struct pp_shared_streams pp_shared_streams;
 
-/* Takes n streams for a device that is number index of backend. Creates streams
+/* Takes n streams for a device that works in arena's context. Creates streams
  * until there are PP_SHARED_STREAMS, on the CPU one for each core; after that
  * takes those with the fewest users. On a GPU the n streams are all different;
  * on the CPU some are the same if n is larger than the number of cores. Called
@@ -68,7 +68,7 @@ typedef struct pp_shared_streams pp_shared_streams;
  * were not taken are NULL; give the streams back all the same. */
 pp_status pp_shared_streams_take (pp_shared_streams **streams,
     pp_shared_stream **stream, int n, pp_arena *arena,
-    const pp_backend *backend, int index, pp_error *error);
+    const pp_backend *backend, pp_error *error);
 
 /* Gives them back, in the process that took them; the device has no jobs.
  * Returns the streams that no device uses any more, linked by next. Destroy

@@ -63,9 +63,44 @@ check_tensor (const pp_task *task, int i, pp_error *error)
   return PP_OK;
 }
 
+/* What the device can reach. */
 static pp_status
-check_task (const pp_task *task, pp_error *error)
+check_places (const pp_device *device, const pp_task *task, pp_error *error)
 {
+  if (device->backend->unified && (task->on_device || task->tensors_on_device))
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "%s is set, but %s has no memory of its own",
+        task->on_device ? "on_device" : "tensors_on_device", device->name);
+  if (task->padding_only && !task->tensors_on_device)
+    return pp_fail (error, PP_BAD_ARGUMENT,
+        "padding_only is set without tensors_on_device: pp_plan_fill_tensor is "
+        "for tensors in host memory");
+  return PP_OK;
+}
+
+/* A kernel that writes elements at other addresses fails, and its device with
+ * it. */
+static pp_status
+check_alignment (const pp_task *task, int i, pp_error *error)
+{
+  const pp_picture *picture = &task->pictures[i];
+  const size_t element = pp_type_size ((pp_type) picture->plan->numbers.type);
+
+  if (!task->tensors_on_device || (uintptr_t) picture->tensor % element == 0)
+    return PP_OK;
+  return pp_fail (error, PP_BAD_ARGUMENT,
+      "the tensor of picture %d is at %p, must be at a multiple of %zu bytes, "
+      "its element",
+      i, picture->tensor, element);
+}
+
+static pp_status
+check_task (const pp_device *device, const pp_task *task, pp_error *error)
+{
+  pp_status status = check_places (device, task, error);
+
+  if (status != PP_OK)
+    return status;
   if (task->n_pictures < 1 || task->n_pictures > PP_MAX_PICTURES)
     return pp_fail (error, PP_BAD_ARGUMENT,
         "task has %d pictures, must be 1 to %d", task->n_pictures,
@@ -75,7 +110,9 @@ check_task (const pp_task *task, pp_error *error)
     if (picture->plan == NULL || picture->tensor == NULL)
       return pp_fail (error, PP_BAD_ARGUMENT, "picture %d has no %s", i,
           picture->plan == NULL ? "plan" : "tensor");
-    pp_status status = check_planes (task, picture->plan, error);
+    status = check_alignment (task, i, error);
+    if (status == PP_OK && !task->padding_only)
+      status = check_planes (task, picture->plan, error);
     if (status == PP_OK && i > 0)
       status = check_tensor (task, i, error);
     if (status != PP_OK)
@@ -148,7 +185,7 @@ is_timed (const pp_device *device, uint64_t sequence)
 pp_job *
 pp_submit (pp_device *device, const pp_task *task, pp_error *error)
 {
-  if (check_task (task, error) != PP_OK ||
+  if (check_task (device, task, error) != PP_OK ||
       wait_for_room (device, error) != PP_OK)
     return NULL;
 
@@ -158,7 +195,9 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
     return NULL;
   }
   job->info.sequence = device->sequence++;
-  job->info.timed = is_timed (device, job->info.sequence);
+  /* What makes padding has no stages, and nothing to say about the others'. */
+  job->info.timed =
+      !task->padding_only && is_timed (device, job->info.sequence);
   job->resources = (int) (job->info.sequence % (uint64_t) device->n_resources);
   job->staged = pp_job_pageable_planes (device, job);
   pp_job_fill_padding (job);

@@ -269,3 +269,11 @@ pp_pictures_layout_init (pp_pictures_layout *layout,
       layout->medians_size = each;
     }
 }
+
+void
+pp_pictures_layout_init_in_place (
+    pp_pictures_layout *layout, const pp_pictures *pictures)
+{
+  *layout = (pp_pictures_layout){ .together = true };
+  lay_out_medians (layout, pictures);
+}

@@ -65,5 +65,9 @@ typedef struct pp_pictures_layout {
 void pp_pictures_layout_init (pp_pictures_layout *layout,
     const pp_pictures *pictures, unsigned staged,
     const size_t stride[PP_MAX_PLANES]);
+/* The same for a frame that is on the device: it is the one image, and only room
+ * for medians is laid out. */
+void pp_pictures_layout_init_in_place (
+    pp_pictures_layout *layout, const pp_pictures *pictures);
 
 #endif

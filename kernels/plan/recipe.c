@@ -19,10 +19,12 @@
 bool
 pp_facts_equal (const pp_facts *a, const pp_facts *b)
 {
-  return a->plan == b->plan && a->in_place == b->in_place &&
-      a->staged == b->staged && a->two_bands == b->two_bands &&
-      a->padding == b->padding && a->after == b->after &&
-      a->timed == b->timed &&
+  return a->plan == b->plan && a->unified == b->unified &&
+      a->source_in_place == b->source_in_place &&
+      a->tensor_in_place == b->tensor_in_place &&
+      a->padding_only == b->padding_only && a->staged == b->staged &&
+      a->two_bands == b->two_bands && a->padding == b->padding &&
+      a->pad == b->pad && a->after == b->after && a->timed == b->timed &&
       memcmp (a->stride, b->stride, sizeof a->stride) == 0;
 }
 
@@ -240,23 +242,25 @@ place_launches (struct pp_recipe_maker *maker)
   const pp_facts *facts = &maker->recipe->facts;
 
   *picture = (pp_picture_step){
-    .tensor =
-        pp_place_at (facts->in_place ? PP_BASE_OUTPUT : PP_BASE_TENSOR, 0),
+    .tensor = pp_place_at (
+        facts->tensor_in_place ? PP_BASE_OUTPUT : PP_BASE_TENSOR, 0),
     .index = pp_place_at (PP_BASE_INDEX, 0),
     .weight = pp_place_at (PP_BASE_WEIGHT, 0),
   };
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     if (maker->plan->rows[p].count == 0)
       continue;
-    if (facts->in_place) {
+    if (facts->source_in_place) {
       picture->source[p] = frame_place (maker, p);
       picture->stride[p] = facts->stride[p];
     } else {
       picture->source[p] = pp_place_at (PP_BASE_IMAGE, maker->layout.offset[p]);
-      picture->medians[p] =
-          pp_place_at (PP_BASE_MEDIANS, maker->layout.offset[p]);
-      picture->stride[p] = picture->medians_stride[p] = maker->layout.stride[p];
+      picture->stride[p] = maker->layout.stride[p];
     }
+    /* Medians are those of all rows, so they lie as these rows do. */
+    picture->medians[p] =
+        pp_place_at (PP_BASE_MEDIANS, maker->layout.offset[p]);
+    picture->medians_stride[p] = maker->layout.stride[p];
   }
 }
 
@@ -267,17 +271,26 @@ add_whole (struct pp_recipe_maker *maker)
   const pp_facts *facts = &maker->recipe->facts;
   const pp_band *whole = &maker->plan->whole;
 
-  if (!facts->in_place)
+  if (!facts->source_in_place)
     upload (maker, whole);
-  if (facts->timed)
-    pp_add_record (maker, PP_MARK_UPLOADED);
-  else if (!facts->in_place)
-    pp_add_record (maker, PP_MARK_INPUT_READ);
+  pp_add_uploaded (maker);
+  pp_add_pad (maker);
   add_launch (maker, whole, false);
-  if (facts->timed)
-    pp_add_record (maker, PP_MARK_COMPUTED);
-  if (!facts->in_place)
+  pp_add_computed (maker);
+  if (!facts->tensor_in_place)
     add_download (maker, whole, false);
+}
+
+static void
+add_padding_only (struct pp_recipe_maker *maker)
+{
+  const pp_pictures *pictures = maker->pictures;
+
+  for (int i = 0; i < pictures->n; i++)
+    maker->recipe->picture[i] = (pp_picture_step){
+      .tensor = pp_place_at (PP_BASE_OUTPUT, pictures->slice[i])
+    };
+  pp_add_pad (maker);
 }
 
 /* The same in two bands: the upper one is computed and downloaded on the second
@@ -306,6 +319,45 @@ add_two_bands (struct pp_recipe_maker *maker)
   add_download (maker, lower, false);
 }
 
+/* The marks of a job's stages. */
+static void
+set_marks (pp_recipe *recipe)
+{
+  const pp_facts *facts = &recipe->facts;
+  const bool timed = facts->timed;
+  const pp_mark done = timed ? PP_MARK_DONE : PP_MARK_END;
+
+  recipe->done_mark = done;
+  recipe->uploaded_mark =
+      facts->source_in_place ? PP_MARK_START : PP_MARK_UPLOADED;
+  recipe->computed_mark = facts->tensor_in_place ? done : PP_MARK_COMPUTED;
+  if (!timed)
+    recipe->input_mark = PP_MARK_INPUT_READ;
+  else
+    recipe->input_mark =
+        facts->source_in_place ? recipe->computed_mark : PP_MARK_UPLOADED;
+  if (facts->source_in_place && facts->tensor_in_place)
+    recipe->input_mark = done;
+}
+
+/* What the bases must have room for; of several pictures, pp_add_pictures knows
+ * more. */
+static void
+set_sizes (pp_recipe *recipe, const pp_pictures *pictures)
+{
+  const pp_facts *facts = &recipe->facts;
+  const pp_plan *plan = pictures->plan[0];
+  const bool medians = plan->median.size > 0 && !facts->unified;
+  const bool tables = !facts->unified && !facts->padding_only;
+
+  recipe->image_size = facts->source_in_place ? 0 : pp_image_size (plan);
+  recipe->medians_size =
+      medians && !facts->padding_only ? pp_image_size (plan) : 0;
+  recipe->tensor_size =
+      facts->tensor_in_place ? 0 : (size_t) pictures->n * plan->tensor_size;
+  recipe->tables_size = tables ? pp_tables_size_of_all (pictures) : 0;
+}
+
 void
 pp_recipe_init (
     pp_recipe *recipe, const pp_pictures *pictures, const pp_facts *facts)
@@ -319,27 +371,23 @@ pp_recipe_init (
   recipe->n_pictures = pictures->n;
   recipe->n_steps = recipe->n_gathers = 0;
   recipe->bytes_up = recipe->bytes_down = 0;
-  recipe->done_mark = facts->timed ? PP_MARK_DONE : PP_MARK_END;
-  recipe->input_mark = facts->in_place ? recipe->done_mark
-      : facts->timed                   ? PP_MARK_UPLOADED
-                                       : PP_MARK_INPUT_READ;
-  recipe->all_rows = false;
-  recipe->image_size = pp_image_size (maker.plan);
-  recipe->medians_size = maker.plan->median.size > 0 ? recipe->image_size : 0;
-  recipe->tensor_size = (size_t) pictures->n * maker.plan->tensor_size;
-  recipe->tables_size = pp_tables_size_of_all (pictures);
-  if (one) {
+  recipe->all_rows = facts->source_in_place;
+  set_marks (recipe);
+  set_sizes (recipe, pictures);
+  if (one && !facts->padding_only) {
     pp_image_layout_init (
         &maker.layout, maker.plan, facts->staged, facts->stride);
     place_launches (&maker);
   }
   if (facts->after)
     pp_add_mark (&maker, PP_OP_WAIT, PP_MARK_AFTER, false);
-  if (!facts->in_place)
+  if (!facts->unified && !facts->padding_only)
     add_tables (&maker);
   if (facts->timed)
     pp_add_record (&maker, PP_MARK_START);
-  if (!one)
+  if (facts->padding_only)
+    add_padding_only (&maker);
+  else if (!one)
     pp_add_pictures (&maker);
   else if (facts->two_bands)
     add_two_bands (&maker);

@@ -53,11 +53,19 @@ typedef enum pp_mark {
   PP_N_MARKS
 } pp_mark;
 
+/* Whether a job's event has a timestamp. */
+static inline bool
+pp_mark_is_timed (pp_mark mark)
+{
+  return mark < PP_MARK_INPUT_READ;
+}
+
 typedef enum pp_op {
   PP_OP_COPY,
   PP_OP_GATHER,
   PP_OP_LAUNCH,          /* rows of the only picture's content */
   PP_OP_LAUNCH_PICTURES, /* several whole pictures */
+  PP_OP_PAD,             /* the padding of pictures on the device */
   PP_OP_RECORD,
   PP_OP_WAIT,
   PP_N_OPS
@@ -84,19 +92,28 @@ typedef struct pp_gather_step {
  * on top. */
 typedef struct pp_facts {
   uint64_t plan; /* the id of the first picture's plan */
-  /* The planes and the tensor are where the kernel can work on them: on a
-   * unified backend. Nothing is copied. */
-  bool in_place;
+  /* The device works on the host's memory, the plan's own tables included, and
+   * has scratch memory of its own; both of the next are set. */
+  bool unified;
+  bool source_in_place; /* kernels read the planes where they are */
+  bool tensor_in_place; /* and write the tensors where they stay */
+  /* There is no source: the tensors become padding from end to end. In place. */
+  bool padding_only;
   unsigned staged; /* bit p: plane p is staged; the others are uploaded */
-  bool two_bands;  /* only one picture, if no plane is staged and
-                    * plan->can_be_two */
+  bool
+      two_bands; /* only one picture, if no plane is staged, nothing is in place
+                    * and plan->can_be_two */
   /* several pictures: launches make the padding, and whole slices are
    * downloaded */
   bool padding;
+  /* Bit i: the padding of picture i is made by a step of its own. In place. */
+  uint64_t pad;
   bool after; /* the stream waits for another job first */
   bool timed;
   size_t stride[PP_MAX_PLANES]; /* of the task's planes; 0 where not read */
 } pp_facts;
+
+_Static_assert(PP_MAX_PICTURES <= 64, "a bit of pp_facts.pad each");
 
 /* The most copies that a band's upload takes. */
 #define PP_MAX_UPLOAD_COPIES (PP_MAX_PLANES * PP_MAX_ROW_GROUPS)
@@ -130,6 +147,9 @@ typedef struct pp_recipe {
   size_t image_size, medians_size, tensor_size, tables_size;
   /* The events after which the input has been read, and the job is done. */
   pp_mark input_mark, done_mark;
+  /* A timed job's edges: START where nothing is uploaded, and DONE where nothing
+   * is downloaded. */
+  pp_mark uploaded_mark, computed_mark;
 } pp_recipe;
 
 bool pp_facts_equal (const pp_facts *a, const pp_facts *b);

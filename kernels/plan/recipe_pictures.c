@@ -56,20 +56,20 @@ place_picture (const struct pictures *pictures, int i, pp_picture_step *picture)
   for (int p = 0; p < PP_MAX_PLANES; p++) {
     if (plan->extent[p].height == 0)
       continue;
-    if (facts->in_place) {
+    if (facts->source_in_place) {
       picture->source[p] = frame_place (pictures, p, &plan->extent[p]);
       picture->stride[p] = facts->stride[p];
-      continue;
+    } else {
+      picture->source[p] = pp_place_at (PP_BASE_IMAGE, image->offset[p]);
+      picture->stride[p] = image->stride[p];
     }
-    picture->source[p] = pp_place_at (PP_BASE_IMAGE, image->offset[p]);
-    picture->stride[p] = image->stride[p];
     picture->medians[p] = pp_place_at (PP_BASE_MEDIANS, medians->offset[p]);
     picture->medians_stride[p] = medians->stride[p];
   }
 }
 
-/* On the device, tensors lie side by side in the order that they have in the
- * output. */
+/* In the stream's buffer, tensors lie side by side in the order that they have in
+ * the output. */
 static void
 place_launches (const struct pictures *pictures)
 {
@@ -89,7 +89,7 @@ place_launches (const struct pictures *pictures)
     };
     place_picture (pictures, i, picture);
   }
-  if (facts->in_place)
+  if (facts->tensor_in_place)
     return;
   for (int rank = 0; rank < all->n; rank++)
     pictures->maker->recipe->picture[pictures->order[rank]].tensor =
@@ -249,7 +249,7 @@ static void
 launch (const struct pictures *pictures)
 {
   const int n = pictures->all->n;
-  const bool one_by_one = !pictures->maker->recipe->facts.in_place &&
+  const bool one_by_one =
       pictures->layout.together && pictures->layout.medians_size > 0;
 
   for (int first = 0; first < n;) {
@@ -267,23 +267,21 @@ pp_add_pictures (struct pp_recipe_maker *maker)
   struct pictures pictures = { .maker = maker, .all = maker->pictures };
 
   sort (&pictures);
-  if (!facts->in_place) {
+  if (facts->source_in_place && !facts->unified)
+    pp_pictures_layout_init_in_place (&pictures.layout, pictures.all);
+  else if (!facts->unified)
     pp_pictures_layout_init (
         &pictures.layout, pictures.all, facts->staged, facts->stride);
-    maker->recipe->all_rows = pictures.layout.together;
-    maker->recipe->image_size = pictures.layout.size;
-    maker->recipe->medians_size = pictures.layout.medians_size;
-  }
+  maker->recipe->all_rows = pictures.layout.together || facts->unified;
+  maker->recipe->image_size = pictures.layout.size;
+  maker->recipe->medians_size = pictures.layout.medians_size;
   place_launches (&pictures);
-  if (!facts->in_place)
+  if (!facts->source_in_place)
     upload (&pictures);
-  if (facts->timed)
-    pp_add_record (maker, PP_MARK_UPLOADED);
-  else if (!facts->in_place)
-    pp_add_record (maker, PP_MARK_INPUT_READ);
+  pp_add_uploaded (maker);
+  pp_add_pad (maker);
   launch (&pictures);
-  if (facts->timed)
-    pp_add_record (maker, PP_MARK_COMPUTED);
-  if (!facts->in_place)
+  pp_add_computed (maker);
+  if (!facts->tensor_in_place)
     download (&pictures);
 }

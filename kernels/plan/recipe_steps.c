@@ -87,6 +87,36 @@ pp_add_record (struct pp_recipe_maker *maker, pp_mark mark)
 }
 
 void
+pp_add_uploaded (struct pp_recipe_maker *maker)
+{
+  const pp_facts *facts = &maker->recipe->facts;
+
+  if (!facts->source_in_place)
+    pp_add_record (maker, facts->timed ? PP_MARK_UPLOADED : PP_MARK_INPUT_READ);
+}
+
+/* A source in place has been read when the kernel has passed. */
+void
+pp_add_computed (struct pp_recipe_maker *maker)
+{
+  const pp_facts *facts = &maker->recipe->facts;
+
+  if (facts->tensor_in_place)
+    return;
+  if (facts->timed)
+    pp_add_record (maker, PP_MARK_COMPUTED);
+  else if (facts->source_in_place)
+    pp_add_record (maker, PP_MARK_INPUT_READ);
+}
+
+void
+pp_add_pad (struct pp_recipe_maker *maker)
+{
+  if (maker->recipe->facts.pad != 0)
+    pp_add_step (maker, PP_OP_PAD, false);
+}
+
+void
 pp_add_upload (struct pp_recipe_maker *maker, pp_place from, size_t from_row,
     pp_place to, size_t to_row, size_t width, size_t rows)
 {

@@ -35,6 +35,12 @@ pp_step *pp_add_step (struct pp_recipe_maker *maker, pp_op op, bool second);
 void pp_add_mark (
     struct pp_recipe_maker *maker, pp_op op, pp_mark mark, bool second);
 void pp_add_record (struct pp_recipe_maker *maker, pp_mark mark);
+/* Append what ends an upload, if there is one, and what comes between the launch
+ * and the download, if there is one. */
+void pp_add_uploaded (struct pp_recipe_maker *maker);
+void pp_add_computed (struct pp_recipe_maker *maker);
+/* Appends the step that makes padding, if any is to be made so. */
+void pp_add_pad (struct pp_recipe_maker *maker);
 /* A copy of rows of width bytes, from_row and to_row bytes apart. */
 void pp_add_upload (struct pp_recipe_maker *maker, pp_place from,
     size_t from_row, pp_place to, size_t to_row, size_t width, size_t rows);

@@ -85,6 +85,16 @@ add_gathers (struct text *text, const pp_recipe *recipe, const pp_step *step)
   add (text, "\n");
 }
 
+static void
+add_pad (struct text *text, const pp_facts *facts)
+{
+  add (text, facts->padding_only ? "fill pictures" : "pad pictures");
+  for (int i = 0; i < PP_MAX_PICTURES; i++)
+    if ((facts->pad >> i & 1) != 0)
+      add (text, " %d", i);
+  add (text, "\n");
+}
+
 void
 pp_recipe_describe (const pp_recipe *recipe, char *to, size_t size)
 {
@@ -109,6 +119,9 @@ pp_recipe_describe (const pp_recipe *recipe, char *to, size_t size)
       case PP_OP_LAUNCH_PICTURES:
         add (&text, "launch pictures %d to %d%s\n", (int) step->first,
             (int) step->last, recipe->facts.padding ? " with padding" : "");
+        break;
+      case PP_OP_PAD:
+        add_pad (&text, &recipe->facts);
         break;
       case PP_OP_RECORD:
         add (&text, "record %s\n", marks[step->mark]);

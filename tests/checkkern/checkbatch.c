@@ -25,6 +25,8 @@ struct part {
   pp_view view;
   unsigned pinned_planes;
   bool urgent;
+  bool on_device;
+  uint8_t *device_block[PP_MAX_PLANES]; /* a copy; NULL where not on_device */
   int n;
   pp_picture picture[PP_MAX_PICTURES];
 };
@@ -34,8 +36,12 @@ struct batch {
   int number;
   FILE *report;
   check_random random;
-  pp_arena *arena;
+  pp_arena *arena, *memory; /* memory: on the device, or NULL */
   bool small;
+  /* What the device has of the block, or NULL; and whether slices without a
+   * picture become padding there. */
+  uint8_t *device_block;
+  bool filled;
   int n_parts, n_pictures, n_slices;
   struct part part[MAX_PARTS];
   size_t slice; /* bytes */
@@ -65,8 +71,10 @@ fail (const struct batch *batch, const char *what)
       batch->number, (unsigned long long) batch->seed, what, batch->n_parts,
       batch->n_pictures, batch->n_slices);
   for (int p = 0; p < batch->n_parts; p++) {
-    fprintf (batch->report, "  %d pictures, pinned planes %x, of\n",
-        batch->part[p].n, batch->part[p].pinned_planes);
+    fprintf (batch->report, "  %d pictures, pinned planes %x%s, to %s, of\n",
+        batch->part[p].n, batch->part[p].pinned_planes,
+        batch->part[p].on_device ? ", on the device" : "",
+        batch->device_block != NULL ? "the device" : "the host");
     check_case_print (&batch->part[p].check, batch->report);
   }
   return false;
@@ -74,11 +82,23 @@ fail (const struct batch *batch, const char *what)
 
 /* ---- making a batch ------------------------------------------------------- */
 
+static uint8_t *
+copy_to_device (const struct batch *batch, const uint8_t *block, size_t size)
+{
+  uint8_t *there = must (pp_arena_alloc (batch->memory, size, NULL));
+
+  if (pp_arena_upload (batch->memory, there, block, size, NULL) != PP_OK)
+    must (NULL);
+  return there;
+}
+
 static void
 make_frame (struct batch *batch, struct part *part)
 {
   const check_case *check = &part->check;
+  const bool on_device = check_one_in (&batch->random, 3);
 
+  part->on_device = on_device && batch->memory != NULL;
   for (int p = 0; p < check->n_planes; p++) {
     const size_t lead = check->lead[p];
 
@@ -90,6 +110,9 @@ make_frame (struct batch *batch, struct part *part)
     memcpy (part->pristine[p], part->block[p], part->size[p]);
     part->view.plane[p] = part->block[p] + lead;
     part->view.stride[p] = check->stride[p];
+    if (part->on_device)
+      part->device_block[p] =
+          copy_to_device (batch, part->block[p], part->size[p]);
   }
 }
 
@@ -193,6 +216,21 @@ pick_slices (struct batch *batch)
   }
 }
 
+/* Slices that get no picture. */
+static void
+expect_padding (struct batch *batch)
+{
+  const pp_plan *plan = batch->part[0].picture[0].plan;
+
+  for (int s = batch->n_pictures; s < batch->n_slices; s++) {
+    uint64_t none = 0;
+
+    pp_plan_fill_tensor (plan,
+        batch->expected + GUARD + (size_t) batch->slice_of[s] * batch->slice,
+        &none);
+  }
+}
+
 /* What the reference makes of each picture, in a copy of the block. */
 static void
 make_blocks (struct batch *batch)
@@ -204,6 +242,15 @@ make_blocks (struct batch *batch)
   batch->expected = must (malloc (batch->size));
   memset (batch->block, POISON, batch->size);
   memset (batch->expected, POISON, batch->size);
+  const bool on_device = check_one_in (&batch->random, 2);
+  if (on_device && batch->memory != NULL)
+    batch->device_block = copy_to_device (batch, batch->block, batch->size);
+  batch->filled = batch->device_block != NULL && batch->part[0].n > 0 &&
+      batch->n_slices > batch->n_pictures && check_one_in (&batch->random, 2);
+  if (batch->filled)
+    expect_padding (batch);
+  uint8_t *block =
+      batch->device_block != NULL ? batch->device_block : batch->block;
   for (int p = 0; p < batch->n_parts; p++)
     for (int i = 0; i < batch->part[p].n; i++, next++) {
       pp_picture *picture = &batch->part[p].picture[i];
@@ -211,7 +258,7 @@ make_blocks (struct batch *batch)
       const pp_view source =
           pp_plan_crop_view (picture->plan, &batch->part[p].view);
 
-      picture->tensor = batch->block + at;
+      picture->tensor = block + at;
       picture->padding =
           check_one_in (&batch->random, 4) ? NULL : &batch->padding[next];
       if (!pp_apply_c (picture->plan, &source, batch->expected + at))
@@ -243,6 +290,8 @@ static void
 clear_batch (struct batch *batch)
 {
   pp_arena_free (batch->arena, batch->block, batch->size);
+  if (batch->device_block != NULL)
+    pp_arena_free (batch->memory, batch->device_block, batch->size);
   free (batch->expected);
   for (int p = 0; p < batch->n_parts; p++) {
     struct part *part = &batch->part[p];
@@ -252,6 +301,9 @@ clear_batch (struct batch *batch)
     pp_region_plans_free (&part->plans);
     for (int plane = 0; plane < part->check.n_planes; plane++) {
       pp_arena_free (batch->arena, part->block[plane], part->size[plane]);
+      if (part->device_block[plane] != NULL)
+        pp_arena_free (
+            batch->memory, part->device_block[plane], part->size[plane]);
       free (part->pristine[plane]);
     }
   }
@@ -259,30 +311,77 @@ clear_batch (struct batch *batch)
 
 /* ---- running it ----------------------------------------------------------- */
 
+/* The job for slices without a picture. */
+static pp_job *
+submit_padding (const struct batch *batch, pp_device *device, pp_error *error)
+{
+  pp_picture pictures[MAX_UNFILLED];
+  pp_task task = {
+    .pictures = pictures, .tensors_on_device = true, .padding_only = true
+  };
+
+  for (int s = batch->n_pictures; s < batch->n_slices; s++)
+    pictures[task.n_pictures++] =
+        (pp_picture){ .plan = batch->part[0].picture[0].plan,
+          .tensor = batch->device_block + GUARD +
+              (size_t) batch->slice_of[s] * batch->slice };
+  return pp_submit (device, &task, error);
+}
+
+/* What the device has of the frames and the block, to the host. */
+static bool
+copy_from_device (struct batch *batch, pp_error *error)
+{
+  bool good = true;
+
+  if (batch->device_block != NULL)
+    good = pp_arena_download (batch->memory, batch->device_block, batch->block,
+               batch->size, error) == PP_OK;
+  for (int p = 0; p < batch->n_parts; p++)
+    for (int plane = 0; plane < PP_MAX_PLANES && good; plane++)
+      if (batch->part[p].device_block[plane] != NULL)
+        good =
+            pp_arena_download (batch->memory,
+                batch->part[p].device_block[plane], batch->part[p].block[plane],
+                batch->part[p].size[plane], error) == PP_OK;
+  return good;
+}
+
 static bool
 run (struct batch *batch, pp_device *device)
 {
-  pp_job *job[MAX_PARTS] = { NULL };
+  pp_job *job[MAX_PARTS + 1] = { NULL };
   pp_error error = { .text = "" };
   bool good = true;
 
   for (int p = 0; p < batch->n_parts && good; p++) {
     const struct part *part = &batch->part[p];
-    const pp_task task = { .pictures = part->picture,
+    pp_task task = { .pictures = part->picture,
       .n_pictures = part->n,
       .view = part->view,
+      .on_device = part->on_device,
+      .tensors_on_device = batch->device_block != NULL,
       .pinned_planes = part->pinned_planes,
       .urgent = part->urgent };
 
     if (part->n == 0)
       continue;
+    for (int plane = 0; part->on_device && plane < part->check.n_planes;
+         plane++)
+      task.view.plane[plane] =
+          part->device_block[plane] + part->check.lead[plane];
     job[p] = pp_submit (device, &task, &error);
     good = job[p] != NULL;
   }
-  for (int p = 0; p < batch->n_parts; p++) {
-    good = good && (job[p] == NULL || pp_job_wait (job[p], &error) == PP_OK);
-    pp_job_unref (&job[p]);
+  if (good && batch->filled) {
+    job[MAX_PARTS] = submit_padding (batch, device, &error);
+    good = job[MAX_PARTS] != NULL;
   }
+  for (int j = 0; j <= MAX_PARTS; j++) {
+    good = (job[j] == NULL || pp_job_wait (job[j], &error) == PP_OK) && good;
+    pp_job_unref (&job[j]);
+  }
+  good = good && copy_from_device (batch, &error);
   return good || fail (batch, error.text);
 }
 
@@ -353,6 +452,7 @@ check_batch (uint64_t seed, int number, pp_device *device,
   batch->report = report;
   batch->random.state = seed ^ (uint64_t) number * 0x9fb21c651e98df25;
   batch->arena = pp_device_arena (device);
+  batch->memory = pp_device_memory (device);
   make_batch (batch);
   const bool empty = batch->n_pictures == 0;
   if (!empty) {

@@ -6,6 +6,8 @@
  *   checkkern                 the walk over all formats, methods, types and
  *                             layouts, then some random cases, then batches
  *   checkkern --long          many random cases
+ *   checkkern --fake          the walk on the fake device, too: how frames and
+ *                             tensors move, or stay on the device
  *   checkkern --self-test     kernels and results broken on purpose, all to be
  *                             caught
  *   checkkern --bench         times, of what was found right
@@ -35,7 +37,7 @@
 struct options {
   uint64_t seed;
   int count, batches, only; /* only: -1 for all */
-  bool cpu_only, self_test, bench;
+  bool cpu_only, fake, self_test, bench;
 };
 
 struct totals {
@@ -96,8 +98,15 @@ check_all (const struct options *options, pp_device *device)
   const int last = options->only >= 0 ? options->only + 1
                                       : check_walk_length () + options->count;
   struct totals totals = { 0, 0 };
-  for (int i = first; i < last; i++)
+  pp_device *fake = options->fake
+      ? pp_device_open_backend (&fake_backend, -1, NULL, NULL)
+      : NULL;
+  for (int i = first; i < last; i++) {
     check_number (options, i, device, &totals);
+    if (fake != NULL)
+      check_number (options, i, fake, &totals);
+  }
+  pp_device_close (&fake);
   if (options->only < 0)
     check_batches (options, device, &totals);
   printf ("%d passed, %d failed\n", totals.passed, totals.failed);
@@ -109,13 +118,14 @@ usage (FILE *to)
 {
   fprintf (to,
       "usage: checkkern [--seed N] [--count N] [--batches N] [--long]\n"
-      "                 [--only N] [--cpu] [--self-test | --bench]\n"
+      "                 [--only N] [--cpu] [--fake] [--self-test | --bench]\n"
       "  --seed N     of the random numbers; the time by default\n"
       "  --count N    random cases after the walk, %d by default\n"
       "  --batches N  batches on each device, %d by default\n"
       "  --long       %d random cases and %d batches\n"
       "  --only N     one case, as a report names it\n"
       "  --cpu        leave the GPU alone\n"
+      "  --fake       cases on the fake device, too\n"
       "  --self-test  broken kernels and results must be caught\n"
       "  --bench      times\n",
       COUNT, BATCHES, COUNT_LONG, BATCHES_LONG);
@@ -131,6 +141,7 @@ parse (int argc, char **argv, struct options *options)
     { "long", no_argument, NULL, 'l' },
     { "only", required_argument, NULL, 'o' },
     { "cpu", no_argument, NULL, 'p' },
+    { "fake", no_argument, NULL, 'f' },
     { "self-test", no_argument, NULL, 't' },
     { "bench", no_argument, NULL, 'b' },
     { "help", no_argument, NULL, 'h' },
@@ -157,6 +168,9 @@ parse (int argc, char **argv, struct options *options)
         break;
       case 'p':
         options->cpu_only = true;
+        break;
+      case 'f':
+        options->fake = true;
         break;
       case 't':
         options->self_test = true;

@@ -323,35 +323,114 @@ ignore_done (void *user, const pp_job_info *info, const pp_error *error)
   (void) error;
 }
 
-/* Which planes are pinned, and whether the job is urgent. */
+/* Which planes are pinned, whether the job is urgent, what is on the device. */
 struct way {
   unsigned pinned_planes;
   bool urgent;
+  bool on_device, tensor_on_device;
 };
 
-/* Runs one job to its end; padding as in pp_picture. */
+/* The planes' blocks and the tensor's in the device's memory, where the way says
+ * so. Memory is asked for in powers of two, so that the next case finds it. */
+struct mirror {
+  pp_device *device;
+  struct way way;
+  uint8_t *plane[PP_MAX_PLANES], *tensor;
+  size_t tensor_size;
+};
+
+static size_t
+mirror_size (size_t size)
+{
+  size_t power = 1;
+  while (power < size)
+    power *= 2;
+  return power;
+}
+
+static uint8_t *
+mirror_block (const struct mirror *mirror, const uint8_t *block, size_t size)
+{
+  pp_arena *memory = pp_device_memory (mirror->device);
+  uint8_t *there = must (pp_arena_alloc (memory, mirror_size (size), NULL));
+  if (pp_arena_upload (memory, there, block, size, NULL) != PP_OK)
+    must (NULL);
+  return there;
+}
+
+static void
+unmirror_block (
+    const struct mirror *mirror, uint8_t *there, uint8_t *block, size_t size)
+{
+  pp_arena *memory = pp_device_memory (mirror->device);
+  if (there && pp_arena_download (memory, there, block, size, NULL) != PP_OK)
+    must (NULL);
+  pp_arena_free (memory, there, mirror_size (size));
+}
+
+/* block: the tensor's, of size bytes with its guards. */
+static void
+mirror_init (struct mirror *mirror, const check_run *run, pp_device *device,
+    struct way way, const uint8_t *block, size_t size)
+{
+  *mirror =
+      (struct mirror){ .device = device, .way = way, .tensor_size = size };
+  for (int p = 0; way.on_device && p < run->check->n_planes; p++)
+    mirror->plane[p] = mirror_block (mirror, run->block[p], run->block_size[p]);
+  if (way.tensor_on_device)
+    mirror->tensor = mirror_block (mirror, block, size);
+}
+
+/* Copies back whatever the device has written, wherever. */
+static void
+mirror_clear (struct mirror *mirror, check_run *run, uint8_t *block)
+{
+  for (int p = 0; mirror->way.on_device && p < run->check->n_planes; p++)
+    unmirror_block (
+        mirror, mirror->plane[p], run->block[p], run->block_size[p]);
+  if (mirror->way.tensor_on_device)
+    unmirror_block (mirror, mirror->tensor, block, mirror->tensor_size);
+}
+
 static bool
-run_job (check_run *run, pp_device *device, uint8_t *tensor, struct way way,
-    uint64_t *padding)
+run_task (check_run *run, pp_device *device, const pp_task *task)
 {
   const char *who = pp_device_name (device);
-  const pp_picture picture = { run->plan, tensor, padding };
-  const pp_task task = {
-    .pictures = &picture,
-    .n_pictures = 1,
-    .view = run->view,
-    .pinned_planes = way.pinned_planes,
-    .urgent = way.urgent,
-    .input_done = ignore_input,
-    .done = ignore_done,
-  };
   pp_error error = { .text = "" };
-  pp_job *job = pp_submit (device, &task, &error);
+  pp_job *job = pp_submit (device, task, &error);
   if (!job)
     return check_that (run, who, false, error.text);
   const pp_status status = pp_job_wait (job, &error);
   pp_job_unref (&job);
   return check_that (run, who, status == PP_OK, error.text);
+}
+
+/* Runs one job to its end; block: of the tensor with its guards, size bytes.
+ * padding as in pp_picture. */
+static bool
+run_job (check_run *run, pp_device *device, uint8_t *block, size_t size,
+    struct way way, uint64_t *padding)
+{
+  struct mirror mirror;
+  mirror_init (&mirror, run, device, way, block, size);
+  const pp_picture picture = { run->plan,
+    (way.tensor_on_device ? mirror.tensor : block) + GUARD, padding };
+  pp_task task = {
+    .pictures = &picture,
+    .n_pictures = 1,
+    .view = run->view,
+    .on_device = way.on_device,
+    .tensors_on_device = way.tensor_on_device,
+    .pinned_planes = way.pinned_planes,
+    .urgent = way.urgent,
+    .input_done = ignore_input,
+    .done = ignore_done,
+  };
+  for (int p = 0; way.on_device && p < run->check->n_planes; p++)
+    task.view.plane[p] = mirror.plane[p] + (run->view.plane[p] - run->block[p]);
+  const bool good = run_task (run, device, &task);
+  mirror_clear (&mirror, run, block);
+  return good;
 }
 
 static void
@@ -377,7 +456,8 @@ spoil_byte (check_run *run, uint8_t *tensor, check_spoilt what)
 }
 
 /* From pinned memory, from pageable memory, from some of each, and in two bands,
- * however small: as a new block, and as one that holds the padding already. */
+ * however small; then, on devices that have memory, from there, to there and both:
+ * as a new block, and as one that holds the padding already. */
 bool
 check_device_spoilt (check_run *run, pp_device *device, check_spoil spoil)
 {
@@ -385,19 +465,27 @@ check_device_spoilt (check_run *run, pp_device *device, check_spoil spoil)
   const size_t size = GUARD + run->size + GUARD;
   uint8_t *block = allocate (run->arena, size);
   uint8_t *tensor = block + GUARD;
-  const struct way ways[CHECK_DEVICE_JOBS] = { { ~0u, false }, { 0, false },
-    { (unsigned) check_next (&run->random), false }, { ~0u, true } };
-  uint64_t padding = 0;
+  const unsigned some = (unsigned) check_next (&run->random);
+  const struct way ways[CHECK_DEVICE_JOBS] = { { .pinned_planes = ~0u },
+    { .pinned_planes = 0 }, { .pinned_planes = some },
+    { .pinned_planes = ~0u, .urgent = true }, { .on_device = true },
+    { .on_device = true, .tensor_on_device = true },
+    { .on_device = true, .tensor_on_device = true },
+    { .pinned_planes = some, .tensor_on_device = true } };
+  const int n = pp_device_memory (device) != NULL ? CHECK_DEVICE_JOBS : 4;
+  uint64_t paddings[2] = { 0, 0 }; /* of the host's and the device's memory */
   bool good = true;
 
   memset (block, GUARD_BYTE, size);
   run->plan->in_two = run->plan->can_be_two;
-  for (int i = 0; good && i < CHECK_DEVICE_JOBS; i++) {
+  for (int i = 0; good && i < n; i++) {
+    uint64_t *padding = &paddings[ways[i].tensor_on_device];
+
     disturb_frame (run);
     memset (tensor, POISON_TESTED, run->size);
-    if (padding != 0)
+    if (*padding != 0)
       pp_plan_fill_padding (run->plan, tensor);
-    good = run_job (run, device, tensor, ways[i], &padding);
+    good = run_job (run, device, block, size, ways[i], padding);
     if (i == spoil.job)
       spoil_byte (run, tensor, spoil.what);
     good = good && compare (run, who, tensor) &&

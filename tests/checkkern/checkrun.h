@@ -39,7 +39,7 @@ bool check_device (check_run *run, pp_device *device);
 
 /* check_device, with one byte changed behind the back of one of its jobs: that
  * must not pass. */
-#define CHECK_DEVICE_JOBS 4
+#define CHECK_DEVICE_JOBS 8
 
 typedef enum check_spoilt {
   CHECK_SPOIL_NOTHING,

@@ -203,6 +203,8 @@ enum batch_fault {
   SWAPPED_SLICES,  /* of the first two pictures */
   MISSING_PICTURE, /* the last */
   NO_PADDING,
+  NO_PADDING_ON_DEVICE, /* which a step of its own makes */
+  CONTENT_MISTAKEN,     /* unfilled slices get padding around, others all */
   N_BATCH_FAULTS
 };
 
@@ -224,6 +226,16 @@ launch_broken_pictures (pp_stream *stream, const pp_team *team,
       padding && batch_fault != NO_PADDING, error);
 }
 
+static pp_status
+pad_broken (pp_stream *stream, const pp_launch *launches, int n, bool content,
+    pp_error *error)
+{
+  if (batch_fault == NO_PADDING_ON_DEVICE)
+    return PP_OK;
+  return fake_backend.pad (
+      stream, launches, n, content != (batch_fault == CONTENT_MISTAKEN), error);
+}
+
 /* How many of the first batches do not pass. */
 static int
 count_batches (uint64_t seed, pp_device *device, check_batch_spoilt spoilt)
@@ -240,13 +252,16 @@ test_batches (struct totals *totals, uint64_t seed)
   static const char *const faults[] = { [NO_FAULT] = "none",
     [SWAPPED_SLICES] = "two slices swapped",
     [MISSING_PICTURE] = "a picture missing",
-    [NO_PADDING] = "padding unwritten" };
+    [NO_PADDING] = "padding unwritten",
+    [NO_PADDING_ON_DEVICE] = "padding on the device unwritten",
+    [CONTENT_MISTAKEN] = "padding and unfilled slices mistaken" };
   static const char *const spoils[] = { [CHECK_BATCH_NOTHING] = "nothing",
     [CHECK_BATCH_SLICE] = "a byte of a slice",
     [CHECK_BATCH_UNFILLED] = "a byte of an unfilled slice",
     [CHECK_BATCH_SOURCE] = "a byte of a frame" };
   pp_backend backend = fake_backend;
   backend.launch_pictures = launch_broken_pictures;
+  backend.pad = pad_broken;
   pp_device *device = open_fake (&backend);
   char result[64];
 

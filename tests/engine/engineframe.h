@@ -30,6 +30,11 @@ struct frame {
   uint64_t region_padding[PP_MAX_PICTURES];
   bool urgent;
   pp_view view;
+  /* What is on the device, see frame_place; else NULL. */
+  pp_arena *memory;
+  uint8_t *device_source, *device_tensor;
+  size_t lead;
+  bool keeps_source; /* on_input_done does not write to device_source */
   pp_job *job;
   int submitted; /* times */
   /* what the callbacks saw */
@@ -50,6 +55,9 @@ on_input_done (void *user)
   frame->input_first = __atomic_load_n (&frame->dones, __ATOMIC_SEQ_CST) == 0;
   /* The device has let go of it: nothing may read this. */
   memset (frame->source, 0x5a, frame->source_size);
+  if (frame->device_source != NULL && !frame->keeps_source)
+    pp_arena_upload (frame->memory, frame->device_source + frame->lead,
+        frame->source, frame->source_size, NULL);
   __atomic_fetch_add (&frame->inputs_done, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -126,14 +134,65 @@ frame_set_regions (struct frame *frame, const pp_spec *spec, pp_format format,
   }
 }
 
+/* What is on the device. */
+#define SOURCE_ON_DEVICE 1u
+#define TENSOR_ON_DEVICE 2u
+
+/* Puts the frame's source, lead bytes into a block, its tensor, or both into the
+ * device's memory. After frame_set_regions. */
+static inline void
+frame_place (struct frame *frame, pp_arena *memory, unsigned place, size_t lead)
+{
+  pp_error error = { 0 };
+  pp_status status = PP_OK;
+
+  frame->memory = pp_arena_ref (memory);
+  if ((place & SOURCE_ON_DEVICE) != 0) {
+    frame->lead = lead;
+    frame->device_source =
+        pp_arena_alloc (memory, lead + frame->source_size, &error);
+    for (int p = 0; p < 2; p++)
+      frame->view.plane[p] =
+          frame->device_source + lead + (frame->view.plane[p] - frame->source);
+    status = pp_arena_upload (memory, frame->device_source + lead,
+        frame->source, frame->source_size, &error);
+  }
+  if ((place & TENSOR_ON_DEVICE) != 0) {
+    frame->device_tensor = pp_arena_alloc (memory, frame->tensor_size, &error);
+    for (int i = 0; i < frame->n_regions; i++)
+      frame->region[i].tensor = frame->device_tensor +
+          ((uint8_t *) frame->region[i].tensor - frame->tensor);
+    if (status == PP_OK)
+      status = pp_arena_upload (memory, frame->device_tensor, frame->tensor,
+          frame->tensor_size, &error);
+  }
+  EXPECT (status == PP_OK, "%s", error.text);
+}
+
+/* The tensor as it is on the device, to frame->tensor. */
+static inline void
+frame_download (struct frame *frame)
+{
+  pp_error error = { 0 };
+
+  if (frame->device_tensor != NULL)
+    EXPECT (pp_arena_download (frame->memory, frame->device_tensor,
+                frame->tensor, frame->tensor_size, &error) == PP_OK,
+        "%s", error.text);
+}
+
 static inline pp_task
 frame_task (struct frame *frame, unsigned pinned)
 {
-  frame->picture = (pp_picture){ frame->plan, frame->tensor, &frame->padding };
+  frame->picture = (pp_picture){ frame->plan,
+    frame->device_tensor != NULL ? frame->device_tensor : frame->tensor,
+    &frame->padding };
   return (pp_task){ .pictures =
                         frame->n_regions > 0 ? frame->region : &frame->picture,
     .n_pictures = frame->n_regions > 0 ? frame->n_regions : 1,
     .view = frame->view,
+    .on_device = frame->device_source != NULL,
+    .tensors_on_device = frame->device_tensor != NULL,
     .pinned_planes = pinned,
     .urgent = frame->urgent,
     .input_done = on_input_done,
@@ -172,6 +231,7 @@ frame_check (struct frame *frame, const char *what)
 
   EXPECT (frame->job != NULL && pp_job_wait (frame->job, &error) == PP_OK,
       "%s: %s", what, error.text);
+  frame_download (frame);
   EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
       "%s: tensor differs from the reference's", what);
   frame_wait_callbacks (frame);
@@ -195,6 +255,12 @@ frame_clear (struct frame *frame)
   pp_job_unref (&frame->job);
   pp_arena_free (frame->arena, frame->source, frame->source_size);
   pp_arena_free (frame->arena, frame->tensor, frame->tensor_size);
+  if (frame->device_source != NULL)
+    pp_arena_free (
+        frame->memory, frame->device_source, frame->lead + frame->source_size);
+  if (frame->device_tensor != NULL)
+    pp_arena_free (frame->memory, frame->device_tensor, frame->tensor_size);
+  pp_arena_unref (&frame->memory);
   for (int i = 0; i < frame->n_regions; i++)
     pp_plan_unref (&frame->region[i].plan);
   pp_region_plans_free (&frame->regions);

@@ -27,7 +27,7 @@ new_arena (void)
   pp_error error = { 0 };
 
   fake_reset ();
-  pp_arena *arena = pp_arena_new (&fake_backend, -1, &error);
+  pp_arena *arena = pp_arena_new (&fake_backend, -1, NULL, false, &error);
   EXPECT (arena != NULL, "%s", error.text);
   if (arena == NULL)
     exit (expect_end ());

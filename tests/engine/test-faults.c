@@ -25,6 +25,13 @@
 
 /* Of other memory than the device's, so that only the device's calls count. */
 static struct frame frames[FRAMES];
+/* What lies on the device, if it has memory. The first two are there when the
+ * events of the last are lent, and the last three use their resources again. */
+static const unsigned places[FRAMES] = { [1] = TENSOR_ON_DEVICE,
+  [2] = SOURCE_ON_DEVICE | TENSOR_ON_DEVICE,
+  [5] = SOURCE_ON_DEVICE,
+  [6] = SOURCE_ON_DEVICE | TENSOR_ON_DEVICE,
+  [7] = TENSOR_ON_DEVICE };
 static uint8_t *sources[FRAMES]; /* what is in them before a job */
 
 /* What happens to one device. */
@@ -53,8 +60,9 @@ pinned_planes (int number)
   return number < HELD_FRAMES ? 3 : (unsigned) number % 4;
 }
 
+/* memory: on the device; NULL where it has none. */
 static void
-make_frames (pp_arena *arena)
+make_frames (pp_arena *arena, pp_arena *memory)
 {
   for (int i = 0; i < FRAMES; i++) {
     const pp_spec spec = letterbox_spec (32, 32);
@@ -77,6 +85,9 @@ make_frames (pp_arena *arena)
     }
     sources[i] = malloc (frames[i].source_size);
     memcpy (sources[i], frames[i].source, frames[i].source_size);
+    if (memory != NULL && places[i] != 0)
+      frame_place (&frames[i], memory, places[i], 1);
+    frames[i].keeps_source = true;
   }
 }
 
@@ -89,15 +100,17 @@ free_frames (void)
   }
 }
 
-/* As it was before its job. */
+/* As it was before its job. What is on the device is only the fake one's: written
+ * without a call, none of which counts. */
 static void
 frame_renew (int number)
 {
   struct frame *frame = &frames[number];
 
-  pp_job_unref (&frame->job);
   memcpy (frame->source, sources[number], frame->source_size);
   memset (frame->tensor, 0xee, frame->tensor_size);
+  if (frame->device_tensor != NULL)
+    memset (frame->device_tensor, 0xee, frame->tensor_size);
   frame->padding = 0;
   memset (frame->region_padding, 0, sizeof frame->region_padding);
   frame->inputs_done = frame->dones = 0;
@@ -131,8 +144,11 @@ reserve (const struct scenario *s, pp_device *device)
   pp_error error = { 0 };
 
   for (int i = 0; i < FRAMES; i++) {
-    const int n = frames[i].n_regions > 0 ? frames[i].n_regions : 1;
-    if (pp_device_reserve_pictures (device, frames[i].plan, n, &error) == PP_OK)
+    const struct frame *frame = &frames[i];
+    const int n = frame->n_regions > 0 ? frame->n_regions : 1;
+    if (pp_device_reserve_in_place (device, frame->plan, n,
+            frame->device_source != NULL, frame->device_tensor != NULL,
+            &error) == PP_OK)
       continue;
     expect_named (s, &error);
     return false;
@@ -155,12 +171,43 @@ submit (const struct scenario *s, pp_device *device, struct tally *tally)
       task.after = frames[1].job;
     frames[i].job = pp_submit (device, &task, &error);
     frames[i].submitted = 1;
-    if (frames[i].job != NULL)
+    if (frames[i].job != NULL) {
+      if (frames[i].device_tensor != NULL)
+        pp_job_event (frames[i].job);
       continue;
+    }
     refused = true;
     expect_named (s, &error);
   }
   tally->refused += refused;
+}
+
+/* What reads and writes tensors on the device needs no device, only memory. */
+static void
+transfer (const struct scenario *s, pp_device *device, struct tally *tally)
+{
+  enum {
+    SIZE = 1000
+  };
+  pp_arena *memory = pp_device_memory (device);
+  uint8_t bytes[SIZE];
+  pp_error error = { 0 };
+
+  if (memory == NULL)
+    return;
+  memset (bytes, 0x3c, SIZE);
+  void *block = pp_arena_alloc (memory, SIZE, &error);
+  if (block == NULL ||
+      pp_arena_upload (memory, block, bytes, SIZE, &error) != PP_OK ||
+      (memset (bytes, 0, SIZE),
+          pp_arena_download (memory, block, bytes, SIZE, &error)) != PP_OK) {
+    tally->refused++;
+    expect_named (s, &error);
+  } else {
+    EXPECT (bytes[0] == 0x3c && memcmp (bytes, bytes + 1, SIZE - 1) == 0,
+        "%s: other bytes", describe (s));
+  }
+  pp_arena_free (memory, block, SIZE);
 }
 
 /* What became of the frames; whether a job failed. */
@@ -183,6 +230,8 @@ check (const struct scenario *s)
     /* A tensor is complete before its times are read. */
     EXPECT (frame->failed == !good || (good && s->call == FAKE_EVENT_ELAPSED),
         "%s: frame %d", describe (s), i);
+    if (good && frame->device_tensor != NULL)
+      memcpy (frame->tensor, frame->device_tensor, frame->tensor_size);
     if (good)
       EXPECT (memcmp (frame->tensor, frame->expected, frame->tensor_size) == 0,
           "%s: tensor %d is wrong", describe (s), i);
@@ -222,9 +271,9 @@ run (const struct scenario *s, struct tally *tally)
   pp_error error = { 0 };
   bool failed = false;
 
+  fake_reset ();
   for (int i = 0; i < FRAMES; i++)
     frame_renew (i);
-  fake_reset ();
   fake_fail (s->call, s->nth, s->sticky);
   alarm (PATIENCE);
 
@@ -239,9 +288,12 @@ run (const struct scenario *s, struct tally *tally)
     pp_device_drain (device, NULL);
     failed = check (s);
     tally->failed += failed;
+    transfer (s, device, tally);
   }
   const bool fired = fake_count (s->call) >= s->nth;
   pp_device_close (&device);
+  for (int i = 0; i < FRAMES; i++) /* and the events that were lent */
+    pp_job_unref (&frames[i].job);
   const bool fired_late = !fired && fake_count (s->call) >= s->nth;
   check_leaks (s, live, threads,
       s->call == FAKE_ENTER && (s->sticky || fired_late), tally);
@@ -329,19 +381,24 @@ main (int argc, char **argv)
   static const fake_call cpu_calls[] = { FAKE_THREAD, FAKE_MALLOC,
     FAKE_ALIGNED };
   pp_error error = { 0 };
-  pp_arena *arena = pp_arena_new (&fake_backend, -1, &error);
+  pp_arena *arena = pp_arena_new (&fake_backend, -1, NULL, false, &error);
+  pp_arena *memory = pp_arena_new_beside (arena, &error);
 
   setvbuf (stdout, NULL, _IOLBF, 0);
   make_first_thread ();
-  make_frames (arena);
+  make_frames (arena, memory);
   printf ("      call           runs  device    room refused  failed  "
           "unnoticed  lost\n");
   for (int call = 0; call <= FAKE_MALLOC; call++)
     fail_each (&fake_backend, (fake_call) call, step);
+  fake_reset ();
+  free_frames ();
+  make_frames (arena, NULL);
   for (int c = 0; c < LENGTH (cpu_calls); c++)
     fail_each (&pp_backend_cpu, cpu_calls[c], step);
   fake_reset ();
   free_frames ();
+  pp_arena_unref (&memory);
   pp_arena_unref (&arena);
   return expect_end ();
 }

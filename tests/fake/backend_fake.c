@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Each function counts the call, fails if it is to, and leaves the work to the
- * CPU backend or, where that has no copies, to fakestream.c. Contexts are the
- * CPU's.
+ * CPU backend or, where that has no copies, to fakestream.c.
  */
 #include "backend_fake.h"
 
@@ -12,26 +11,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "fakeobjects.h"
 #include "fakestream.h"
 
-enum object {
-  CONTEXTS,
-  HOST_BLOCKS,
-  DEVICE_BLOCKS,
-  STREAMS,
-  EVENTS,
-  ENTERED,
-  OBJECTS
+struct pp_context {
+  void *handle;
 };
 
-/* What there is: so that addresses can be told apart, and what is lost with its
- * context is not taken for forgotten. */
-struct block {
-  struct block *next;
-  enum object kind;
-  size_t size;
-  uint8_t *memory;
-};
+/* The handle of the primary context. */
+static char primary;
 
 static struct {
   pthread_mutex_t lock;
@@ -42,8 +30,6 @@ static struct {
     bool sticky;
     int stalls_from, stalls_until; /* counts */
   } call[FAKE_CALLS];
-  struct block *blocks; /* of all contexts */
-  int live[OBJECTS];
   unsigned pretended[FAKE_UNITS]; /* microseconds */
 } control = { .lock = PTHREAD_MUTEX_INITIALIZER,
   .changed = PTHREAD_COND_INITIALIZER };
@@ -146,9 +132,11 @@ static const struct {
   [FAKE_STREAM_CREATE] = { "stream_create", PP_NO_MEMORY },
   [FAKE_EVENT_CREATE] = { "event_create", PP_NO_MEMORY },
   [FAKE_COPY] = { "copy", PP_DEVICE_FAILED },
+  [FAKE_TRANSFER] = { "transfer", PP_DEVICE_FAILED },
   [FAKE_GATHER] = { "gather", PP_DEVICE_FAILED },
   [FAKE_LAUNCH] = { "launch", PP_DEVICE_FAILED },
   [FAKE_LAUNCH_PICTURES] = { "launch_pictures", PP_DEVICE_FAILED },
+  [FAKE_PAD] = { "pad", PP_DEVICE_FAILED },
   [FAKE_RECORD] = { "record", PP_DEVICE_FAILED },
   [FAKE_STREAM_WAIT] = { "stream_wait", PP_DEVICE_FAILED },
   [FAKE_STREAM_SYNC] = { "stream_sync", PP_DEVICE_FAILED },
@@ -189,80 +177,31 @@ fake_enter_call (fake_call call, pp_error *error)
                : PP_OK;
 }
 
-static void
-count_live (enum object object, int change)
-{
-  pthread_mutex_lock (&control.lock);
-  control.live[object] += change;
-  pthread_mutex_unlock (&control.lock);
-}
-
-static void
-add_block (enum object kind, void *memory, size_t size)
-{
-  struct block *block = pp_backend_cpu.host_alloc (NULL, sizeof *block, NULL);
-
-  if (block == NULL)
-    abort ();
-  *block = (struct block){ .kind = kind, .size = size, .memory = memory };
-  count_live (kind, 1);
-  pthread_mutex_lock (&control.lock);
-  block->next = control.blocks;
-  control.blocks = block;
-  pthread_mutex_unlock (&control.lock);
-}
-
-static void
-remove_block (enum object kind, void *memory)
-{
-  pthread_mutex_lock (&control.lock);
-  struct block **link = &control.blocks;
-  while ((*link)->memory != memory)
-    link = &(*link)->next;
-  struct block *block = *link;
-  *link = block->next;
-  pthread_mutex_unlock (&control.lock);
-  count_live (kind, -1);
-  pp_backend_cpu.host_free (NULL, block);
-}
-
-int
-fake_live (char *text, size_t size)
-{
-  static const char *const names[OBJECTS] = { "contexts", "host blocks",
-    "device blocks", "streams", "events", "enters" };
-  size_t length = 0;
-  int sum = 0;
-
-  text[0] = '\0';
-  pthread_mutex_lock (&control.lock);
-  for (int o = 0; o < OBJECTS; o++) {
-    sum += abs (control.live[o]);
-    if (control.live[o] != 0 && length < size)
-      length += (size_t) snprintf (
-          text + length, size - length, "%d %s ", control.live[o], names[o]);
-  }
-  pthread_mutex_unlock (&control.lock);
-  return sum;
-}
-
 static pp_status
-open_fake (int index, pp_context **context, pp_error *error)
+open_fake (int index, void *handle, pp_context **address, pp_error *error)
 {
   pp_status status = fake_enter_call (FAKE_OPEN, error);
 
-  if (status == PP_OK)
-    status = pp_backend_cpu.open (index, context, error);
-  if (status == PP_OK)
-    count_live (CONTEXTS, 1);
-  return status;
+  *address = NULL;
+  if (status == PP_OK && index > 0)
+    status = pp_fail (error, PP_NO_DEVICE, "there is no fake device %d", index);
+  if (status != PP_OK)
+    return status;
+  pp_context *context = malloc (sizeof *context);
+  if (context == NULL)
+    return pp_fail_memory (error, "malloc", sizeof *context);
+  context->handle = handle != NULL ? handle : &primary;
+  *address = context;
+  fake_count_live (FAKE_CONTEXTS, 1);
+  return PP_OK;
 }
 
 static void
 close_fake (pp_context **context)
 {
-  pp_backend_cpu.close (context);
-  count_live (CONTEXTS, -1);
+  free (*context);
+  *context = NULL;
+  fake_count_live (FAKE_CONTEXTS, -1);
 }
 
 static void
@@ -272,50 +211,61 @@ describe (const pp_context *context, char *text, size_t size)
   snprintf (text, size, "fake");
 }
 
+static void
+identify (const pp_context *context, int *index, void **handle)
+{
+  *index = 0;
+  *handle = context->handle;
+}
+
 static pp_status
 enter (pp_context *context, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_ENTER, error);
 
-  (void) context;
-  if (status == PP_OK)
-    count_live (ENTERED, 1);
-  return status;
+  if (status != PP_OK)
+    return status;
+  fake_enter_context (context->handle);
+  return PP_OK;
 }
 
 static void
 leave (pp_context *context)
 {
-  (void) context;
-  count_live (ENTERED, -1);
+  fake_leave_context (context->handle);
 }
 
+/* Pinned memory must not die with a context that is not the primary one. */
 static void *
 host_alloc (pp_context *context, size_t size, pp_error *error)
 {
+  fake_require_entered (&primary);
   if (fake_enter_call (FAKE_HOST_ALLOC, error) != PP_OK)
     return NULL;
-  void *memory = pp_backend_cpu.host_alloc (context, size, error);
+  void *memory = pp_backend_cpu.host_alloc (NULL, size, error);
   if (memory != NULL)
-    add_block (HOST_BLOCKS, memory, size);
+    fake_add_object (FAKE_HOST_BLOCKS, context->handle, memory, size);
   return memory;
 }
 
 static void
 host_free (pp_context *context, void *memory)
 {
-  remove_block (HOST_BLOCKS, memory);
-  pp_backend_cpu.host_free (context, memory);
+  (void) context;
+  fake_require_entered (&primary);
+  fake_remove_object (FAKE_HOST_BLOCKS, memory);
+  pp_backend_cpu.host_free (NULL, memory);
 }
 
 static void *
 device_alloc (pp_context *context, size_t size, pp_error *error)
 {
+  fake_require_entered (context->handle);
   if (fake_enter_call (FAKE_DEVICE_ALLOC, error) != PP_OK)
     return NULL;
-  void *memory = pp_backend_cpu.host_alloc (context, size, error);
+  void *memory = pp_backend_cpu.host_alloc (NULL, size, error);
   if (memory != NULL)
-    add_block (DEVICE_BLOCKS, memory, size);
+    fake_add_object (FAKE_DEVICE_BLOCKS, context->handle, memory, size);
   return memory;
 }
 
@@ -324,29 +274,9 @@ device_free (pp_context *context, void *memory)
 {
   if (memory == NULL)
     return;
-  remove_block (DEVICE_BLOCKS, memory);
-  pp_backend_cpu.host_free (context, memory);
-}
-
-/* The bytes must lie in one block of that kind: a kernel that reads the host's
- * memory, a copy the wrong way or of pageable memory, or one that ends in the next
- * buffer would give the right numbers here. */
-static void
-require_inside (enum object kind, const void *address, size_t size)
-{
-  const uint8_t *byte = address;
-  bool found = false;
-
-  pthread_mutex_lock (&control.lock);
-  for (struct block *b = control.blocks; b != NULL; b = b->next)
-    found |= b->kind == kind && byte >= b->memory &&
-        byte + size <= b->memory + b->size;
-  pthread_mutex_unlock (&control.lock);
-  if (!found) {
-    fprintf (stderr, "%zu bytes at %p are in no %s\n", size, address,
-        kind == DEVICE_BLOCKS ? "device block" : "pinned block");
-    abort ();
-  }
+  fake_require_entered (context->handle);
+  fake_remove_object (FAKE_DEVICE_BLOCKS, memory);
+  pp_backend_cpu.host_free (NULL, memory);
 }
 
 static size_t
@@ -360,49 +290,50 @@ prepare (pp_context *context, const pp_plan *plan, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_PREPARE, error);
 
-  return status == PP_OK ? pp_backend_cpu.prepare (context, plan, error)
-                         : status;
+  fake_require_entered (context->handle);
+  return status == PP_OK ? pp_backend_cpu.prepare (NULL, plan, error) : status;
 }
 
 static pp_status
 stream_create (pp_context *context, pp_stream **stream, pp_error *error)
 {
+  fake_require_entered (context->handle);
   pp_status status = fake_enter_call (FAKE_STREAM_CREATE, error);
 
-  (void) context;
   if (status == PP_OK)
     status = pp_host_stream_create (stream, wait_while_held, error);
   if (status == PP_OK)
-    count_live (STREAMS, 1);
+    fake_add_object (FAKE_STREAMS, context->handle, *stream, 0);
   return status;
 }
 
 static void
 stream_destroy (pp_stream **stream)
 {
+  fake_require_entered (fake_context_of (*stream));
+  fake_remove_object (FAKE_STREAMS, *stream);
   pp_host_stream_destroy (stream);
-  count_live (STREAMS, -1);
 }
 
 static pp_status
 event_create (
     pp_context *context, bool timed, pp_event **event, pp_error *error)
 {
+  fake_require_entered (context->handle);
   pp_status status = fake_enter_call (FAKE_EVENT_CREATE, error);
 
-  (void) context;
   (void) timed;
   if (status == PP_OK)
     status = pp_host_event_create (event, error);
   if (status == PP_OK)
-    add_block (EVENTS, *event, 0);
+    fake_add_object (FAKE_EVENTS, context->handle, *event, 0);
   return status;
 }
 
 static void
 event_destroy (pp_event **event)
 {
-  remove_block (EVENTS, *event);
+  fake_remove_object (FAKE_EVENTS, *event);
   pp_host_event_destroy (event);
 }
 
@@ -410,14 +341,39 @@ static pp_status
 copy (pp_stream *stream, const pp_copy *copy, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_COPY, error);
+  const size_t from = extent (copy, copy->from_row, copy->from_box);
+  const size_t to = extent (copy, copy->to_row, copy->to_box);
 
-  require_inside (copy->up ? HOST_BLOCKS : DEVICE_BLOCKS, copy->from,
-      extent (copy, copy->from_row, copy->from_box));
-  require_inside (copy->up ? DEVICE_BLOCKS : HOST_BLOCKS, copy->to,
-      extent (copy, copy->to_row, copy->to_box));
+  fake_require_entered (fake_context_of (stream));
+  if (copy->up) {
+    fake_require_pinned (copy->from, from);
+    fake_require_on_device (stream, copy->to, to);
+  } else {
+    fake_require_on_device (stream, copy->from, from);
+    fake_require_pinned (copy->to, to);
+  }
   if (status == PP_OK)
     fake_stream_copy (stream, copy);
   return status;
+}
+
+static pp_status
+transfer (pp_stream *stream, const pp_copy *copy, pp_error *error)
+{
+  const pp_status status = fake_enter_call (FAKE_TRANSFER, error);
+
+  fake_require_entered (fake_context_of (stream));
+  if (copy->up)
+    fake_require_on_device (
+        stream, copy->to, extent (copy, copy->to_row, copy->to_box));
+  else
+    fake_require_on_device (
+        stream, copy->from, extent (copy, copy->from_row, copy->from_box));
+  if (status != PP_OK)
+    return status;
+  fake_stream_copy (stream, copy);
+  pp_host_stream_sync (stream);
+  return PP_OK;
 }
 
 static pp_status
@@ -425,23 +381,26 @@ gather (pp_stream *stream, const pp_gather *gather, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_GATHER, error);
 
+  fake_require_entered (fake_context_of (stream));
   for (int p = 0; p < gather->n_planes; p++) {
     const pp_gather_plane *plane = &gather->plane[p];
     const size_t rows = (size_t) plane->n_rows;
-    require_inside (HOST_BLOCKS, plane->from, plane->width);
-    require_inside (DEVICE_BLOCKS, plane->to,
+    fake_require_pinned (plane->from, plane->width);
+    fake_require_on_device (stream, plane->to,
         (rows - 1) * plane->to_row +
             (plane->width + PP_GATHER_ALIGNMENT - 1) / PP_GATHER_ALIGNMENT *
                 PP_GATHER_ALIGNMENT);
-    require_inside (DEVICE_BLOCKS, plane->rows, rows * sizeof *plane->rows);
+    fake_require_on_device (stream, plane->rows, rows * sizeof *plane->rows);
   }
   if (status == PP_OK)
     fake_stream_gather (stream, gather);
   return status;
 }
 
+/* The rows that taps read are known only when the tables are there, see
+ * fakestream.c. */
 static void
-require_launch (const pp_launch *launch)
+require_launch (const pp_stream *stream, const pp_launch *launch)
 {
   const pp_plan *plan = launch->plan;
 
@@ -451,17 +410,17 @@ require_launch (const pp_launch *launch)
     const size_t width = (size_t) plan->extent[p].width;
     if (rows == 0)
       continue;
-    require_inside (
-        DEVICE_BLOCKS, launch->source.plane[p], (rows - 1) * stride + width);
+    fake_require_on_device (
+        stream, launch->source.plane[p], (rows - 1) * stride + width);
     if (plan->median.size > 0)
-      require_inside (DEVICE_BLOCKS, launch->medians.plane[p],
+      fake_require_on_device (stream, launch->medians.plane[p],
           (rows - 1) * launch->medians.stride[p] + width);
   }
-  require_inside (DEVICE_BLOCKS, launch->tensor, plan->tensor_size);
-  require_inside (DEVICE_BLOCKS, launch->index,
-      plan->n_device_index * sizeof *plan->device_index);
-  require_inside (
-      DEVICE_BLOCKS, launch->weight, plan->n_weight * sizeof *plan->weight);
+  fake_require_on_device (stream, launch->tensor, plan->tensor_size);
+  fake_require_on_device (
+      stream, launch->index, plan->n_device_index * sizeof *plan->device_index);
+  fake_require_on_device (
+      stream, launch->weight, plan->n_weight * sizeof *plan->weight);
 }
 
 static pp_status
@@ -469,7 +428,8 @@ launch (pp_stream *stream, const pp_launch *launch, pp_error *error)
 {
   const pp_status status = fake_enter_call (FAKE_LAUNCH, error);
 
-  require_launch (launch);
+  fake_require_entered (fake_context_of (stream));
+  require_launch (stream, launch);
   if (status == PP_OK)
     fake_stream_launch (stream, launch);
   return status;
@@ -482,13 +442,29 @@ launch_pictures (pp_stream *stream, const pp_team *team,
   const pp_status status = fake_enter_call (FAKE_LAUNCH_PICTURES, error);
 
   (void) team;
+  fake_require_entered (fake_context_of (stream));
   for (int i = 0; i < n; i++)
-    require_launch (&launches[i]);
+    require_launch (stream, &launches[i]);
   for (int i = 0; i < n && status == PP_OK; i++) {
     if (padding)
-      fake_stream_padding (stream, &launches[i]);
+      fake_stream_pad (stream, &launches[i], false);
     fake_stream_launch (stream, &launches[i]);
   }
+  return status;
+}
+
+static pp_status
+pad (pp_stream *stream, const pp_launch *launches, int n, bool content,
+    pp_error *error)
+{
+  const pp_status status = fake_enter_call (FAKE_PAD, error);
+
+  fake_require_entered (fake_context_of (stream));
+  for (int i = 0; i < n; i++)
+    fake_require_on_device (
+        stream, launches[i].tensor, launches[i].plan->tensor_size);
+  for (int i = 0; i < n && status == PP_OK; i++)
+    fake_stream_pad (stream, &launches[i], content);
   return status;
 }
 
@@ -554,6 +530,12 @@ event_elapsed (
   return status;
 }
 
+static void *
+event_handle (pp_event *event)
+{
+  return event;
+}
+
 /* It stands for CUDA wherever the engine asks. */
 const pp_backend fake_backend = {
   .id = PP_BACKEND_CUDA,
@@ -562,6 +544,7 @@ const pp_backend fake_backend = {
   .open = open_fake,
   .close = close_fake,
   .describe = describe,
+  .identify = identify,
   .enter = enter,
   .leave = leave,
   .attach = enter,
@@ -576,13 +559,16 @@ const pp_backend fake_backend = {
   .event_create = event_create,
   .event_destroy = event_destroy,
   .copy = copy,
+  .transfer = transfer,
   .gather = gather,
   .launch = launch,
   .launch_pictures = launch_pictures,
+  .pad = pad,
   .record = record,
   .stream_wait = stream_wait,
   .stream_sync = stream_sync,
   .event_wait = event_wait,
   .event_query = event_query,
   .event_elapsed = event_elapsed,
+  .event_handle = event_handle,
 };

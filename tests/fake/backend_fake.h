@@ -2,7 +2,9 @@
  *
  * A device that is none, for what only devices with memory of their own need:
  * uploads, tables, downloads, staging. Streams are threads, "device" memory is
- * host memory that copies alone may cross into; kernels are the CPU's.
+ * host memory that copies alone may cross into; kernels are the CPU's. Any address
+ * is the handle of a context. Every call is checked: the context that it needs is
+ * current, and memory on the device is of the stream's context.
  *
  * It can be held, so that a test decides what has happened when, any call can be
  * made to fail, and it counts what there is. This state is the process' and
@@ -25,9 +27,11 @@ typedef enum fake_call {
   FAKE_STREAM_CREATE,
   FAKE_EVENT_CREATE,
   FAKE_COPY,
+  FAKE_TRANSFER,
   FAKE_GATHER,
   FAKE_LAUNCH,
   FAKE_LAUNCH_PICTURES,
+  FAKE_PAD,
   FAKE_RECORD,
   FAKE_STREAM_WAIT,
   FAKE_STREAM_SYNC,

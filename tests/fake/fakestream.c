@@ -2,9 +2,11 @@
 
 #include "fakestream.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fakeobjects.h"
 #include "kernels/cpu/kernel_cpu.h"
 #include "tests/fake/uploadedplan.h"
 
@@ -57,6 +59,30 @@ run_gather (pp_stream *stream, const void *data, pp_error *error)
   return PP_OK;
 }
 
+/* The samples that the taps of a component read, by the uploaded tables. */
+static void
+require_samples (const pp_stream *stream, const pp_plan *plan,
+    const pp_launch *launch, const pp_source *source)
+{
+  const pp_axis *x = &plan->numbers.x[source->axes];
+  const pp_axis *y = &plan->numbers.y[source->axes];
+  const size_t stride = launch->source.stride[source->plane];
+  int last_x = 0, last_y = 0;
+
+  for (int i = 0; i < x->n_out; i++)
+    last_x =
+        plan->index[x->first + i] > last_x ? plan->index[x->first + i] : last_x;
+  for (int i = launch->first; i < launch->last; i++)
+    last_y =
+        plan->index[y->first + i] > last_y ? plan->index[y->first + i] : last_y;
+  last_x += x->n_taps - 1;
+  last_y += y->n_taps - 1;
+  fake_require_on_device (stream, launch->source.plane[source->plane],
+      (size_t) (source->first_row + last_y) * stride +
+          (size_t) (source->first_byte + last_x * source->pixel_stride +
+              plan->numbers.sample_bytes));
+}
+
 static pp_status
 run_launch (pp_stream *stream, const void *data, pp_error *error)
 {
@@ -69,6 +95,8 @@ run_launch (pp_stream *stream, const void *data, pp_error *error)
       pp_host_stream_scratch (stream, pp_apply_cpu_scratch (&plan), error);
   if (scratch == NULL)
     abort ();
+  for (int c = 0; c < plan.numbers.n_components; c++)
+    require_samples (stream, &plan, launch, &plan.numbers.source[c]);
   pp_apply_cpu (&plan, &launch->source, launch->tensor, launch->first,
       launch->last, scratch);
   return PP_OK;
@@ -93,7 +121,7 @@ fake_stream_gather (pp_stream *stream, const pp_gather *gather)
 }
 
 static pp_status
-run_padding (pp_stream *stream, const void *data, pp_error *error)
+run_pad (pp_stream *stream, const void *data, pp_error *error)
 {
   const pp_launch *launch = data;
 
@@ -103,10 +131,23 @@ run_padding (pp_stream *stream, const void *data, pp_error *error)
   return PP_OK;
 }
 
-void
-fake_stream_padding (pp_stream *stream, const pp_launch *launch)
+static pp_status
+run_pad_content (pp_stream *stream, const void *data, pp_error *error)
 {
-  pp_host_stream_push (stream, run_padding, launch, sizeof *launch);
+  const pp_launch *launch = data;
+  uint64_t padding = 0;
+
+  (void) stream;
+  (void) error;
+  pp_plan_fill_tensor (launch->plan, launch->tensor, &padding);
+  return PP_OK;
+}
+
+void
+fake_stream_pad (pp_stream *stream, const pp_launch *launch, bool content)
+{
+  pp_host_stream_push (
+      stream, content ? run_pad_content : run_pad, launch, sizeof *launch);
 }
 
 void

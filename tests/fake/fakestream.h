@@ -22,7 +22,7 @@ bool fake_pretends (enum fake_unit unit);
 
 void fake_stream_copy (pp_stream *stream, const pp_copy *copy);
 void fake_stream_gather (pp_stream *stream, const pp_gather *gather);
-void fake_stream_padding (pp_stream *stream, const pp_launch *launch);
+void fake_stream_pad (pp_stream *stream, const pp_launch *launch, bool content);
 void fake_stream_launch (pp_stream *stream, const pp_launch *launch);
 
 #endif

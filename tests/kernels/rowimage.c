@@ -104,7 +104,7 @@ struct pp_stream {
   uint8_t *buffer[PP_N_BASES]; /* of the device; NULL for the others */
   size_t size[PP_N_BASES];
   uint8_t *output;
-  bool cpu, good;
+  bool source_in_place, cpu, good;
   size_t bytes_up, bytes_down;
 };
 
@@ -211,6 +211,23 @@ planes_are_readable (
 }
 
 static pp_status
+do_pad (pp_stream *device, const pp_launch *launches, int n, bool content,
+    pp_error *error)
+{
+  uint64_t padding = 0;
+
+  (void) error;
+  device->good = RIGHT (n == 1 && launches[0].tensor == device->output,
+                     "padding of %d tensors", n) &&
+      device->good;
+  if (content)
+    pp_plan_fill_tensor (launches[0].plan, launches[0].tensor, &padding);
+  else
+    pp_plan_fill_padding (launches[0].plan, launches[0].tensor);
+  return PP_OK;
+}
+
+static pp_status
 do_launch (pp_stream *device, const pp_launch *launch, pp_error *error)
 {
   const pp_plan there = uploaded_plan (launch);
@@ -218,7 +235,8 @@ do_launch (pp_stream *device, const pp_launch *launch, pp_error *error)
   void *scratch = must (aligned_alloc (64, size + 64));
 
   (void) error;
-  device->good = planes_are_readable (device, &there, &launch->source) &&
+  device->good = (device->source_in_place ||
+                     planes_are_readable (device, &there, &launch->source)) &&
       inside (device, launch->tensor, there.tensor_size) && device->good;
   if (device->cpu)
     pp_apply_cpu (&there, &launch->source, launch->tensor, launch->first,
@@ -243,6 +261,7 @@ static const pp_backend memory_backend = {
   .copy = do_copy,
   .gather = do_gather,
   .launch = do_launch,
+  .pad = do_pad,
   .record = do_nothing,
   .stream_wait = do_nothing,
 };
@@ -272,6 +291,14 @@ facts_of (
   return facts;
 }
 
+void
+set_place (pp_facts *facts, enum place place)
+{
+  facts->unified = place == UNIFIED;
+  facts->source_in_place = (place & SOURCE_IN_PLACE) != 0;
+  facts->tensor_in_place = (place & TENSOR_IN_PLACE) != 0;
+}
+
 /* The tables and the staged planes in pinned memory, and where the others are.
  * Returns the bytes staged. */
 static size_t
@@ -280,7 +307,7 @@ bind_host (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
 {
   pp_view frame = { { NULL }, { 0 } };
 
-  pp_tables_write (plan, false, tables);
+  pp_tables_write (plan, facts->source_in_place, tables);
   bindings->base[PP_BASE_PINNED_TABLES] = tables;
   bindings->base[PP_BASE_STAGING] = staging;
   for (int p = 0; p < PP_MAX_PLANES; p++) {
@@ -311,9 +338,11 @@ bool
 run_recipe (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
     bool cpu, void *tensor)
 {
-  struct pp_stream device = {
-    .plan = plan, .output = tensor, .cpu = cpu, .good = true
-  };
+  struct pp_stream device = { .plan = plan,
+    .output = tensor,
+    .cpu = cpu,
+    .good = true,
+    .source_in_place = facts->source_in_place };
   const pp_pictures pictures = { .n = 1, .plan = { plan } };
   pp_bindings bindings = { .plan = pictures.plan,
     .stream = { &device, &device } };
@@ -325,7 +354,8 @@ run_recipe (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
 
   pp_recipe_init (recipe, &pictures, facts);
   allocate (&device, PP_BASE_IMAGE, pp_image_size (plan), &bindings);
-  allocate (&device, PP_BASE_TENSOR, plan->tensor_size, &bindings);
+  if (!facts->tensor_in_place)
+    allocate (&device, PP_BASE_TENSOR, plan->tensor_size, &bindings);
   allocate (&device, PP_BASE_INDEX, tables_size, &bindings);
   bindings.base[PP_BASE_WEIGHT] =
       bindings.base[PP_BASE_INDEX] + pp_tables_weight_offset (plan);
@@ -333,10 +363,15 @@ run_recipe (const pp_plan *plan, const pp_facts *facts, const pp_view *source,
   bindings.base[PP_BASE_OUTPUT] = tensor;
   const size_t staged =
       bind_host (plan, facts, source, tables, staging, &bindings);
-  pp_plan_fill_padding (plan, tensor);
+  if (facts->pad == 0)
+    pp_plan_fill_padding (plan, tensor);
 
   pp_recipe_run (recipe, &memory_backend, &bindings, NULL);
   bool good = staged_bytes_are_right (plan, facts, staged) && device.good;
+  good = RIGHT ((recipe->bytes_up == 0) == facts->source_in_place &&
+                 (recipe->bytes_down == 0) == facts->tensor_in_place,
+             "%zu bytes up, %zu down", recipe->bytes_up, recipe->bytes_down) &&
+      good;
   good = RIGHT (device.bytes_up == recipe->bytes_up + tables_size &&
                  device.bytes_down == recipe->bytes_down,
              "%zu bytes up and %zu down, not %zu and %zu",

@@ -23,6 +23,16 @@ int listed_row (const pp_plan *plan, int plane, int i);
 pp_facts facts_of (
     const pp_plan *plan, unsigned staged, const size_t stride[PP_MAX_PLANES]);
 
+/* What is in place, and so moves nothing. */
+enum place {
+  IN_HOST_MEMORY = 0,
+  SOURCE_IN_PLACE = 1,
+  TENSOR_IN_PLACE = 2,
+  BOTH_IN_PLACE = 3,
+  UNIFIED = 7 /* both, and the tables */
+};
+void set_place (pp_facts *facts, enum place place);
+
 /* Makes the tensor by the recipe that follows from the facts. source: a view from
  * pp_plan_crop_view. cpu: by the CPU's kernel, which two bands need. Every write
  * must stay in its buffer, which has no byte more than the engine reserves, and

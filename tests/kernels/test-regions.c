@@ -297,10 +297,13 @@ test_refused (void)
 static const struct {
   const char *name;
   unsigned staged;
-  bool in_place, together, padding, timed;
+  enum place place;
+  bool together, padding, timed;
+  uint64_t pad;
+  bool padding_only, medians;
   const char *text;
 } recipes[] = {
-  { "gathered", 0, false, false, false, true,
+  { "gathered", 0, IN_HOST_MEMORY, false, false, true, 0, false, false,
       "copy pinned-tables+0 -> index+0: 1536, unless there\n"
       "record start\n"
       "gather plane0+12810 -> image+0: 12 x 16 rows (640 -> 64) of "
@@ -316,7 +319,7 @@ static const struct {
       "copy tensor+0 -> output+0: 384\n"
       "copy tensor+384 -> output+576: 192\n"
       "record done\n" },
-  { "one plane staged", 2, false, false, false, false,
+  { "one plane staged", 2, IN_HOST_MEMORY, false, false, false, 0, false, false,
       "copy pinned-tables+0 -> index+0: 1536, unless there\n"
       "copy staging+0 -> image+0: 1792\n"
       "gather plane0+12810 -> image+1792: 12 x 16 rows (640 -> 64) "
@@ -328,7 +331,7 @@ static const struct {
       "copy tensor+0 -> output+0: 384\n"
       "copy tensor+384 -> output+576: 192\n"
       "record end\n" },
-  { "together", 0, false, true, false, false,
+  { "together", 0, IN_HOST_MEMORY, true, false, false, 0, false, false,
       "copy pinned-tables+0 -> index+0: 1536, unless there\n"
       "copy plane0+12810 -> image+0: 18 x 18 rows (640 -> 64)\n"
       "copy plane1+6410 -> image+1280: 18 x 9 rows (640 -> 64)\n"
@@ -337,7 +340,7 @@ static const struct {
       "copy tensor+0 -> output+0: 384\n"
       "copy tensor+384 -> output+576: 192\n"
       "record end\n" },
-  { "with padding", 0, false, false, true, false,
+  { "with padding", 0, IN_HOST_MEMORY, false, true, false, 0, false, false,
       "copy pinned-tables+0 -> index+0: 1536, unless there\n"
       "gather plane0+12810 -> image+0: 12 x 16 rows (640 -> 64) of "
       "index+112, plane1+6410 -> image+1024: 12 x 8 rows (640 -> 64) "
@@ -351,12 +354,46 @@ static const struct {
       "copy tensor+0 -> output+0: 384\n"
       "copy tensor+384 -> output+576: 192\n"
       "record end\n" },
-  { "in place", 0, true, false, true, true,
+  { "unified", 0, UNIFIED, false, true, true, 0, false, false,
       "record start\n"
-      "record uploaded\n"
       "launch pictures 0 to 3 with padding\n"
-      "record computed\n"
       "record done\n" },
+  { "on the device", 0, BOTH_IN_PLACE, false, false, true, 5, false, false,
+      "copy pinned-tables+0 -> index+0: 1536, unless there\n"
+      "record start\n"
+      "pad pictures 0 2\n"
+      "launch pictures 0 to 3\n"
+      "record done\n" },
+  { "on the device, with medians", 0, BOTH_IN_PLACE, false, false, false, 0,
+      false, true,
+      "copy pinned-tables+0 -> index+0: 1792, unless there\n"
+      "launch pictures 0 to 1\n"
+      "launch pictures 1 to 2\n"
+      "launch pictures 2 to 3\n"
+      "record end\n" },
+  { "source on the device", 0, SOURCE_IN_PLACE, false, true, false, 0, false,
+      false,
+      "copy pinned-tables+0 -> index+0: 1536, unless there\n"
+      "launch pictures 0 to 3 with padding\n"
+      "record input-read\n"
+      "copy tensor+0 -> output+0: 384\n"
+      "copy tensor+384 -> output+576: 192\n"
+      "record end\n" },
+  { "tensors on the device", 0, TENSOR_IN_PLACE, true, false, true, 2, false,
+      false,
+      "copy pinned-tables+0 -> index+0: 1536, unless there\n"
+      "record start\n"
+      "copy plane0+12810 -> image+0: 18 x 18 rows (640 -> 64)\n"
+      "copy plane1+6410 -> image+1280: 18 x 9 rows (640 -> 64)\n"
+      "record uploaded\n"
+      "pad pictures 1\n"
+      "launch pictures 0 to 3\n"
+      "record done\n" },
+  { "padding only", 0, BOTH_IN_PLACE, false, false, false, 7, true, false,
+      "fill pictures 0 1 2\n"
+      "record end\n" },
+  { "padding only, which is there", 0, BOTH_IN_PLACE, false, false, false, 0,
+      true, false, "record end\n" },
 };
 
 static void
@@ -378,11 +415,14 @@ test_recipes (void)
     pp_plan *plan[3];
 
     spec.fit = recipes[i].padding ? PP_FIT_LETTERBOX : PP_FIT_STRETCH;
+    spec.denoise = recipes[i].medians ? PP_DENOISE_MEDIAN : PP_DENOISE_NONE;
     for (int r = 0; r < 3; r++)
       pictures.plan[r] = plan[r] = make_plan (
           &spec, &format, recipes[i].together ? &near[r] : &small[r]);
     pp_facts facts = facts_of (plan[0], recipes[i].staged, strides);
-    facts.in_place = recipes[i].in_place;
+    set_place (&facts, recipes[i].place);
+    facts.pad = recipes[i].pad;
+    facts.padding_only = recipes[i].padding_only;
     facts.padding = recipes[i].padding;
     facts.timed = recipes[i].timed;
     pp_recipe_init (recipe, &pictures, &facts);

@@ -113,6 +113,18 @@ check_moved (const check_case *check, check_random random, int number)
       "case %d", number);
   EXPECT (memcmp (tensor, expected, plan->tensor_size) == 0,
       "case %d: other bits than from the frame", number);
+  for (int place = SOURCE_IN_PLACE; place <= BOTH_IN_PLACE; place++) {
+    memset (tensor, 0xa5, plan->tensor_size);
+    facts = facts_of (plan,
+        place == TENSOR_IN_PLACE ? (unsigned) check_next (&random) : 0,
+        source.stride);
+    set_place (&facts, (enum place) place);
+    facts.pad = place != SOURCE_IN_PLACE;
+    EXPECT (
+        run_recipe (plan, &facts, &source, check_one_in (&random, 2), tensor) &&
+            memcmp (tensor, expected, plan->tensor_size) == 0,
+        "case %d: other bits in place %d", number, place);
+  }
   if (plan->can_be_two) {
     memset (tensor, 0xa5, plan->tensor_size);
     facts = facts_of (plan, 0, source.stride);
@@ -241,10 +253,11 @@ test_decisions (void)
 static const struct {
   const char *name;
   unsigned staged;
-  bool in_place, two_bands, after, timed;
+  enum place place;
+  bool two_bands, after, timed, pad;
   const char *text;
 } recipes[] = {
-  { "timed", 0, false, false, false, true,
+  { "timed", 0, IN_HOST_MEMORY, false, false, true, false,
       "copy pinned-tables+0 -> index+0: 3392, unless there\n"
       "record start\n"
       "gather plane0+1925 -> image+0: 630 x 100 rows (640 -> 640) of "
@@ -256,7 +269,7 @@ static const struct {
       "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
       "(10000 -> 10000)\n"
       "record done\n" },
-  { "untimed, after another", 0, false, false, true, false,
+  { "untimed, after another", 0, IN_HOST_MEMORY, false, true, false, false,
       "wait for after\n"
       "copy pinned-tables+0 -> index+0: 3392, unless there\n"
       "gather plane0+1925 -> image+0: 630 x 100 rows (640 -> 640) of "
@@ -267,7 +280,7 @@ static const struct {
       "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
       "(10000 -> 10000)\n"
       "record end\n" },
-  { "staged", 3, false, false, false, true,
+  { "staged", 3, IN_HOST_MEMORY, false, false, true, false,
       "copy pinned-tables+0 -> index+0: 3392, unless there\n"
       "record start\n"
       "copy staging+0 -> image+0: 128000\n"
@@ -277,7 +290,7 @@ static const struct {
       "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
       "(10000 -> 10000)\n"
       "record done\n" },
-  { "one plane staged", 2, false, false, false, false,
+  { "one plane staged", 2, IN_HOST_MEMORY, false, false, false, false,
       "copy pinned-tables+0 -> index+0: 3392, unless there\n"
       "copy staging+0 -> image+0: 64000\n"
       "gather plane0+1925 -> image+64000: 630 x 100 rows (640 -> 640) of "
@@ -287,7 +300,7 @@ static const struct {
       "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
       "(10000 -> 10000)\n"
       "record end\n" },
-  { "two bands", 0, false, true, false, true,
+  { "two bands", 0, IN_HOST_MEMORY, true, false, true, false,
       "copy pinned-tables+0 -> index+0: 3392, unless there\n"
       "record start\n"
       "gather plane0+1925 -> image+0: 630 x 50 rows (640 -> 640) of "
@@ -309,17 +322,91 @@ static const struct {
       "copy tensor+5000 -> output+5000: 200 x 25 rows (200 -> 200) x 3 "
       "boxes (10000 -> 10000)\n"
       "record done\n" },
-  { "in place", 0, true, false, true, true,
+  { "unified", 0, UNIFIED, false, true, true, false,
       "wait for after\n"
       "record start\n"
-      "record uploaded\n"
+      "launch rows 0 to 50\n"
+      "record done\n" },
+  { "unified, untimed", 0, UNIFIED, false, false, false, false,
+      "launch rows 0 to 50\n"
+      "record end\n" },
+  { "on the device", 0, BOTH_IN_PLACE, false, true, true, true,
+      "wait for after\n"
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
+      "pad pictures 0\n"
+      "launch rows 0 to 50\n"
+      "record done\n" },
+  { "on the device, untimed", 0, BOTH_IN_PLACE, false, false, false, false,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "launch rows 0 to 50\n"
+      "record end\n" },
+  { "source on the device", 0, SOURCE_IN_PLACE, false, false, true, false,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
       "launch rows 0 to 50\n"
       "record computed\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
       "record done\n" },
-  { "in place, untimed", 0, true, false, false, false,
+  { "source on the device, untimed", 0, SOURCE_IN_PLACE, false, false, false,
+      false,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "launch rows 0 to 50\n"
+      "record input-read\n"
+      "copy tensor+0 -> output+0: 200 x 50 rows (200 -> 200) x 3 boxes "
+      "(10000 -> 10000)\n"
+      "record end\n" },
+  { "tensor on the device", 0, TENSOR_IN_PLACE, false, false, true, true,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "record start\n"
+      "gather plane0+1925 -> image+0: 630 x 100 rows (640 -> 640) of "
+      "index+800, plane1+644 -> image+64000: 632 x 100 rows (640 -> 640) "
+      "of index+1200\n"
+      "record uploaded\n"
+      "pad pictures 0\n"
+      "launch rows 0 to 50\n"
+      "record done\n" },
+  { "tensor on the device, staged, untimed", 3, TENSOR_IN_PLACE, false, false,
+      false, false,
+      "copy pinned-tables+0 -> index+0: 3392, unless there\n"
+      "copy staging+0 -> image+0: 128000\n"
+      "record input-read\n"
       "launch rows 0 to 50\n"
       "record end\n" },
 };
+
+/* What a job is done with, and when its stages are over. */
+static void
+check_marks (const pp_recipe *recipe, const char *name)
+{
+  const pp_facts *facts = &recipe->facts;
+  const pp_mark done = facts->timed ? PP_MARK_DONE : PP_MARK_END;
+  bool read = false, seen[PP_N_MARKS] = { false };
+
+  for (int s = 0; s < recipe->n_steps; s++) {
+    const pp_step *step = &recipe->step[s];
+
+    if (step->op == PP_OP_RECORD) {
+      EXPECT (step->mark != recipe->input_mark || read,
+          "%s: the input is not read yet", name);
+      seen[step->mark] = true;
+    }
+    read |= facts->source_in_place
+        ? step->op == PP_OP_LAUNCH
+        : step->op == PP_OP_GATHER || step->op == PP_OP_COPY;
+  }
+  EXPECT (recipe->done_mark == done && seen[done] && seen[recipe->input_mark],
+      "%s: the job does not end", name);
+  EXPECT (!facts->timed ||
+          (seen[recipe->uploaded_mark] && seen[recipe->computed_mark] &&
+              (recipe->uploaded_mark == PP_MARK_START) ==
+                  facts->source_in_place &&
+              (recipe->computed_mark == PP_MARK_DONE) ==
+                  facts->tensor_in_place),
+      "%s: marks %d and %d", name, (int) recipe->uploaded_mark,
+      (int) recipe->computed_mark);
+}
 
 /* A recipe says what a job does, and nothing else. */
 static void
@@ -335,7 +422,8 @@ test_recipes (void)
 
   for (int i = 0; i < LENGTH (recipes) && plan != NULL; i++) {
     pp_facts facts = facts_of (plan, recipes[i].staged, strides);
-    facts.in_place = recipes[i].in_place;
+    set_place (&facts, recipes[i].place);
+    facts.pad = recipes[i].pad;
     facts.two_bands = recipes[i].two_bands;
     facts.after = recipes[i].after;
     facts.timed = recipes[i].timed;
@@ -343,6 +431,7 @@ test_recipes (void)
     pp_recipe_describe (recipe, text, sizeof text);
     EXPECT (
         strcmp (text, recipes[i].text) == 0, "%s:\n%s", recipes[i].name, text);
+    check_marks (recipe, recipes[i].name);
   }
   free (recipe);
   pp_plan_unref (&plan);
@@ -472,10 +561,14 @@ test_facts (void)
     size_t offset; /* of a byte of it */
   } fields[] = {
     FIELD (plan),
-    FIELD (in_place),
+    FIELD (unified),
+    FIELD (source_in_place),
+    FIELD (tensor_in_place),
+    FIELD (padding_only),
     FIELD (staged),
     FIELD (two_bands),
     FIELD (padding),
+    FIELD (pad),
     FIELD (after),
     FIELD (timed),
     FIELD (stride[0]),
