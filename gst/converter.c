@@ -37,7 +37,10 @@ gst_pp_converter_install_properties (
    */
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
-          "Frames, bytes, overlap, bottleneck and times in microseconds",
+          "Numbers of frames (frames, dropped, samples), bytes (bytes-up, -down, "
+          "-staged), microseconds (upload-, kernel-, download- and latency-mean, "
+          "-p50, -p95, -p99), streams in use, overlap (stage times over elapsed "
+          "time) and the bottleneck's name",
           GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS));
 
   g_object_class_install_property (klass, PROP_DEVICE_NAME,
@@ -172,10 +175,12 @@ static gboolean
 open (GstPpConverter *self, gboolean run)
 {
   gchar *reason = NULL;
+  pp_status status;
 
   gst_pp_error_gate_open (&self->errors);
-  if (!gst_pp_live_settings_start (&self->settings, run, &reason)) {
-    gst_pp_converter_post_reason (self, GST_PP_FAULT_SETTINGS, reason);
+  if (!gst_pp_live_settings_start (&self->settings, run, &status, &reason)) {
+    gst_pp_converter_post_reason (
+        self, gst_pp_fault_from_status (status), reason);
     return FALSE;
   }
 

@@ -153,6 +153,34 @@ say_too_many (const gint64 dimensions[MAX_RANK], pp_layout layout)
   return NULL;
 }
 
+/* What an error about text says if its sizes make sense in the other order, which is
+ * that of PyTorch, NumPy and ONNX; else "". Free it. */
+static gchar *
+suggest_order (const gchar *text, const GstPpTensorConstraints *constraints)
+{
+  g_auto (GStrv) sizes = g_strsplit (text, ":", -1);
+  const guint rank = g_strv_length (sizes);
+  gint64 dimensions[MAX_RANK];
+  GstPpTensor tensor;
+  gboolean read = FALSE;
+
+  for (guint i = 0; i < rank / 2; i++) {
+    gchar *size = sizes[i];
+    sizes[i] = sizes[rank - 1 - i];
+    sizes[rank - 1 - i] = size;
+  }
+  g_autofree gchar *reversed = g_strjoinv (":", sizes);
+  if (parse_dimensions (reversed, dimensions))
+    for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++) {
+      g_autofree gchar *why = say_too_many (dimensions, layout);
+      read = why == NULL &&
+          read_as (layout, dimensions, constraints, &tensor, &why);
+    }
+  return read
+      ? g_strdup_printf ("; the innermost comes first: dimensions=%s", reversed)
+      : g_strdup ("");
+}
+
 gboolean
 gst_pp_dimensions_read (const gchar *text,
     const GstPpTensorConstraints *constraints, GstPpTensor *tensor,
@@ -178,8 +206,11 @@ gst_pp_dimensions_read (const gchar *text,
     for (pp_layout layout = 0; layout < PP_N_LAYOUTS && !read; layout++)
       read = read_as (layout, dimensions, constraints, tensor, &why[layout]);
   }
-  if (!read)
-    *reason = g_strdup_printf ("dimensions=%s, but %s", text, why[guess]);
+  if (!read) {
+    g_autofree gchar *order = suggest_order (text, constraints);
+    *reason =
+        g_strdup_printf ("dimensions=%s, but %s%s", text, why[guess], order);
+  }
   for (guint i = 0; i < PP_N_LAYOUTS; i++)
     g_free (why[i]);
   return read;

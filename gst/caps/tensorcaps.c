@@ -337,7 +337,8 @@ fix_candidate (const GstCaps *candidates, guint i,
     return NULL;
   if (video == NULL && (tensor.width == 0 || tensor.height == 0)) {
     *reason = g_strdup_printf (
-        "any size, but that of batches must be known: width=%d, height=%d",
+        "any size, but width=%d, height=%d leave it open: set both, since "
+        "batches take it from no frame",
         tensor.width, tensor.height);
     return NULL;
   }

@@ -12,6 +12,9 @@ open() runs a pipeline of its own, tensors() reads behind an appsink of yours.
 Arrays are not copies: each keeps the memory that it shows, also when tensor and
 stream are gone, and gives it back to the pipeline when the last array goes.
 
+A Picture says where its frame lies in the tensor; a Frame, with
+attach_frame=True, is that frame itself.
+
 Needs PyGObject and, for arrays, NumPy; both are imported when they are first
 needed. GStreamer does not survive a fork: start processes with spawn.
 """
@@ -22,18 +25,20 @@ import ctypes
 import dataclasses
 import os
 import re
+import stat
 import sys
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Tuple, Union
 
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["DeviceArray", "Error", "Picture", "Region", "Stream", "Tensor",
-           "open", "tensors"]
+__all__ = ["DeviceArray", "Error", "Frame", "Picture", "Region", "Stream",
+           "Tensor", "open", "tensors"]
 
+_ELEMENTS = ("cudapreproc", "cudapreprocmux")
 _META = b"GstCudaPreprocMeta"
 _NONE = 2**64 - 1  # GST_CLOCK_TIME_NONE and GST_BUFFER_OFFSET_NONE
 _SECOND = 10**9
@@ -42,6 +47,7 @@ _SLICE = 0.1
 # An element posts why a tensor failed at about the time when mapping it fails.
 _PATIENCE = 1.0
 _READ, _WRITE, _CUDA = 1, 2, 1 << 17  # GstMapFlags; the last is GST_MAP_CUDA
+_JITTER = 100  # ms that a camera's network may delay packets
 _TYPES = {"float32": "<f4", "float16": "<f2", "uint8": "|u1", "int8": "|i1"}
 
 
@@ -95,11 +101,30 @@ class _MetaInfo(ctypes.Structure):
     _fields_ = [("api", ctypes.c_size_t)]  # and more
 
 
+class _Meta(ctypes.Structure):
+    _fields_ = [("flags", ctypes.c_int), ("info", ctypes.c_void_p)]
+
+
+class _ParentMeta(ctypes.Structure):
+    _fields_ = [("meta", _Meta), ("buffer", ctypes.c_void_p)]
+
+
+class _VideoMeta(ctypes.Structure):
+    _fields_ = [("meta", _Meta), ("buffer", ctypes.c_void_p),
+                ("flags", ctypes.c_int), ("format", ctypes.c_int),
+                ("id", ctypes.c_int), ("width", ctypes.c_uint),
+                ("height", ctypes.c_uint), ("n_planes", ctypes.c_uint),
+                ("offset", ctypes.c_size_t * 4),
+                ("stride", ctypes.c_int * 4)]  # and more
+
+
 # Name, result and arguments: pointer, boolean, int, unsigned, 64 bit, text.
 _FUNCTIONS = """
 app_sink_is_eos b p
 app_sink_try_pull_preroll p pq
 app_sink_try_pull_sample p pq
+buffer_get_size q p
+buffer_get_video_meta p p
 buffer_iterate_meta_filtered p ppq
 buffer_map b ppi
 buffer_n_memory u p
@@ -115,6 +140,7 @@ meta_get_info p t
 meta_info_is_custom b p
 mini_object_ref p p
 mini_object_unref - p
+parent_buffer_meta_api_get_type q -
 sample_get_buffer p p
 sample_get_caps p p
 structure_get_double b ptp
@@ -133,14 +159,16 @@ class _Library:
         kinds = {"p": ctypes.c_void_p, "b": ctypes.c_int, "i": ctypes.c_int,
                  "u": ctypes.c_uint, "q": ctypes.c_uint64,
                  "t": ctypes.c_char_p, "-": None}
-        core = ctypes.CDLL("libgstreamer-1.0.so.0")
-        app = ctypes.CDLL("libgstapp-1.0.so.0")
+        libraries = [ctypes.CDLL(f"lib{name}-1.0.so.0")
+                     for name in ("gstreamer", "gstapp", "gstvideo")]
         for line in _FUNCTIONS.split("\n")[1:-1]:
             name, result, arguments = line.split()
-            function = getattr(app if name.startswith("app_") else core,
-                               "gst_" + name)
+            function = next(getattr(library, "gst_" + name)
+                            for library in libraries
+                            if hasattr(library, "gst_" + name))
             function.restype = kinds[result]
-            function.argtypes = [kinds[kind] for kind in arguments]
+            function.argtypes = [kinds[kind] for kind in
+                                 arguments.replace("-", "")]
             setattr(self, name, function)
 
     def __getattr__(self, name: str) -> Any:
@@ -166,8 +194,31 @@ class _Library:
     def string(self, structure: int, field: bytes) -> str:
         return (self.structure_get_string(structure, field) or b"").decode()
 
+    def metas(self, buffer: int, api: int) -> List[int]:
+        """The metas of a buffer that have that type."""
+        found = []
+        state = ctypes.c_void_p()
+        while meta := self.buffer_iterate_meta_filtered(
+                buffer, ctypes.byref(state), api):
+            found.append(meta)
+        return found
 
-_library: Optional[_Library] = None
+    def picture_metas(self, buffer: int) -> List[int]:
+        info = self.meta_get_info(_META)
+        # Another plugin may have taken the name for a meta of its own.
+        if not info or not self.meta_info_is_custom(info):
+            return []
+        return self.metas(buffer, _MetaInfo.from_address(info).api)
+
+    def parents(self, buffer: int) -> List[int]:
+        """The frames that the element attached. A copy of a tensor's buffer also
+        has the tensor's as a parent."""
+        buffers = (_ParentMeta.from_address(meta).buffer for meta in
+                   self.metas(buffer, self.parent_buffer_meta_api_get_type()))
+        return [parent for parent in buffers if not self.picture_metas(parent)]
+
+
+_library = None  # type: Optional[_Library]
 _forked = False
 
 
@@ -193,10 +244,16 @@ def _load() -> Any:
     """PyGObject's Gst, initialised, and _library."""
     global _library
     _check_process()
-    import gi
-    gi.require_version("Gst", "1.0")
-    gi.require_version("GstApp", "1.0")
-    from gi.repository import Gst, GstApp  # noqa: F401: appsink's class
+    try:
+        import gi
+        for name in ("Gst", "GstApp", "GstVideo"):
+            gi.require_version(name, "1.0")
+        from gi.repository import Gst, GstApp  # noqa: F401: appsink's class
+    except (ImportError, ValueError) as error:
+        raise ImportError(
+            f"{error}. {sys.executable} lacks Debian's python3-gi or "
+            "gir1.2-gst-plugins-base-1.0: install them and use /usr/bin/python3, "
+            "or a venv made from it with --system-site-packages") from None
     if not Gst.is_initialized():
         Gst.init(None)
     if _library is None:
@@ -222,6 +279,12 @@ def _known(value: int) -> Optional[int]:
 
 
 # pictures
+
+def _check_shape(name: str, array: Any, last: int) -> None:
+    if array.shape[-1:] != (last,):
+        raise ValueError(
+            f"{name}: expected shape (..., {last}), got {array.shape}")
+
 
 @dataclasses.dataclass(frozen=True)
 class Region:
@@ -269,25 +332,31 @@ class Picture:
     def to_frame(self, points: Any) -> numpy.ndarray:
         """Where points of the tensor lie in the frame.
 
-        points: array-like of shape (..., 2), x and y in pixels. Returns a new
-        float64 array of the same shape. Not clipped to the frame: padding lies
-        outside.
+        points: array-like of shape (..., 2), x and y in pixels, or []. Returns
+        a new float64 array of the same shape, (0, 2) for []. Not clipped to the
+        frame: padding lies outside.
         """
         import numpy
         m = self.matrix
-        return numpy.asarray(points, numpy.float64) @ [
-            [m[0], m[3]], [m[1], m[4]]] + [m[2], m[5]]
+        points = numpy.asarray(points, numpy.float64)
+        if points.shape == (0,):
+            points = points.reshape(0, 2)
+        _check_shape("points", points, 2)
+        return points @ [[m[0], m[3]], [m[1], m[4]]] + [m[2], m[5]]
 
     def boxes_to_frame(self, boxes: Any) -> numpy.ndarray:
         """Where boxes of the tensor lie in the frame.
 
         boxes: array-like of shape (..., 4): left, top, right and bottom edge in
-        pixels. Returns a new float64 array of the same shape, also with left
-        before right and top before bottom where the frame was turned. Not
-        clipped.
+        pixels, or []. Returns a new float64 array of the same shape, (0, 4) for
+        [], also with left before right and top before bottom where the frame was
+        turned. Not clipped.
         """
         import numpy
         boxes = numpy.asarray(boxes, numpy.float64)
+        if boxes.shape == (0,):  # of [], where nothing was found
+            boxes = boxes.reshape(0, 4)
+        _check_shape("boxes", boxes, 4)
         corners = self.to_frame(boxes.reshape(boxes.shape[:-1] + (2, 2)))
         return numpy.concatenate(
             (corners.min(axis=-2), corners.max(axis=-2)), axis=-1)
@@ -323,11 +392,11 @@ def _read_picture(library: Any, structure: int, buffer: _Buffer) -> Picture:
 # tensors
 
 def _unmap(library: Any, unmap: Any, mapped: int, info: _MapInfo,
-           sample: int) -> None:
+           keep: int) -> None:
     # In a forked child, a lock of the memory may be held for ever.
     if not _forked:
         unmap(mapped, ctypes.byref(info))
-        library.mini_object_unref(sample)
+        library.mini_object_unref(keep)
 
 
 def _unref(library: Any, sample: int) -> None:
@@ -336,12 +405,16 @@ def _unref(library: Any, sample: int) -> None:
 
 
 class _Mapping:
-    """A tensor's memory, mapped until the last one who holds this lets go."""
+    """A buffer's memory, mapped until the last one who holds this lets go.
 
-    def __init__(self, library: Any, sample: int, flags: int,
-                 interface: dict) -> None:
+    keep: the buffer or its sample, which stays as long. interface: shape and type
+    of the array; without it, bytes.
+    """
+
+    def __init__(self, library: Any, buffer: int, keep: int, flags: int,
+                 interface: Optional[dict] = None) -> None:
         info = _MapInfo()
-        mapped = library.sample_get_buffer(sample)
+        mapped = buffer
         map_, unmap = library.buffer_map, library.buffer_unmap
         if flags & _WRITE:
             # An appsink keeps the last sample that it gave away, so that the
@@ -349,14 +422,16 @@ class _Mapping:
             mapped = library.buffer_peek_memory(mapped, 0)
             map_, unmap = library.memory_map, library.memory_unmap
         if not map_(mapped, ctypes.byref(info), flags):
-            raise Error("The tensor could not be computed")
-        library.mini_object_ref(sample)
+            raise Error("The tensor could not be computed" if interface else
+                        "The frame cannot be mapped")
+        library.mini_object_ref(keep)
         weakref.finalize(self, _unmap, library, unmap, mapped, info,
-                         sample).atexit = False
+                         keep).atexit = False
         self.pointer: int = info.data
         self.writable = bool(flags & _WRITE)
         self.__array_interface__ = dict(
-            interface, data=(info.data, not self.writable), version=3)
+            interface or {"shape": (info.size,), "typestr": "|u1"},
+            data=(info.data, not self.writable), version=3)
 
 
 class DeviceArray:
@@ -374,6 +449,81 @@ class DeviceArray:
         self.__cuda_array_interface__ = {
             "shape": tuple(shape), "typestr": typestr, "strides": None,
             "data": (provider.pointer, False), "stream": None, "version": 3}
+
+
+class Frame:
+    """A frame that tensors were made of, as it came to the element.
+
+    format: of its pixels, GStreamer's name: "RGB", "NV12", "I420", ...
+    width, height: in pixels
+    """
+
+    format: str
+    width: int
+    height: int
+
+    @classmethod
+    def _new(cls, library: Any, buffer: int, pad: Any) -> Frame:
+        """pad: where it came in, or None."""
+        from gi.repository import GstVideo
+        self = cls()
+        library.mini_object_ref(buffer)
+        weakref.finalize(self, _unref, library, buffer).atexit = False
+        self._buffer = buffer
+        self._mapping: Any = None  # weak: the arrays' last one
+        address = library.buffer_get_video_meta(buffer)
+        if address:
+            meta: Any = _VideoMeta.from_address(address)
+            number = meta.format
+            self._format = GstVideo.VideoFormat.get_info(
+                GstVideo.VideoFormat(number))
+        else:
+            caps = pad and pad.get_current_caps()
+            meta = caps and GstVideo.VideoInfo.new_from_caps(caps)
+            if not meta or meta.size != library.buffer_get_size(buffer):
+                raise Error("The frame has no GstVideoMeta, and the caps that it "
+                            "came with are gone")
+            self._format = meta.finfo
+        self._little = GstVideo.VideoFormatFlags.LE
+        self.format = self._format.name
+        self.width, self.height = meta.width, meta.height
+        self._layout = tuple(zip(meta.offset, meta.stride))
+        return self
+
+    def __repr__(self) -> str:
+        return f"<cudapreproc.Frame {self.format} {self.width}x{self.height}>"
+
+    @property
+    def planes(self) -> Tuple[numpy.ndarray, ...]:
+        """The pixels, a numpy.ndarray for each plane, read-only.
+
+        Of shape (height, width) or, where samples alternate, (height, width, n):
+        RGB has one plane with n = 3, NV12 has Y and half the size UV with n = 2,
+        I420 has Y, U and V; YUY2 has Y and one of U and V. Samples of more than
+        8 bits are uint16. Not copies: each keeps the frame, which upstream gets
+        back when frame and arrays are gone.
+        """
+        import numpy
+        library = _get_library()
+        mapping = self._mapping and self._mapping()
+        if mapping is None:
+            mapping = _Mapping(library, self._buffer, self._buffer, _READ)
+            self._mapping = weakref.ref(mapping)
+        pixels = numpy.asarray(mapping)
+        info = self._format
+        planes = []
+        for plane in range(info.n_planes):
+            c = list(info.plane)[:info.n_components].index(plane)
+            size = 1 if info.bits <= 8 else 2
+            little = size == 1 or info.flags & self._little
+            step = info.pixel_stride[c]
+            offset, stride = self._layout[plane]
+            array = numpy.ndarray(
+                (-(-self.height >> info.h_sub[c]), -(-self.width >> info.w_sub[c]),
+                 step // size), ("<" if little else ">") + f"u{size}", pixels,
+                offset, (stride, step, size))
+            planes.append(array if step > size else array[:, :, 0])
+        return tuple(planes)
 
 
 class Tensor:
@@ -394,11 +544,14 @@ class Tensor:
     dtype: str
     device: str
 
-    def __init__(self, library: Any, sample: int, errors: "_Errors") -> None:
+    @classmethod
+    def _new(cls, library: Any, sample: int, stream: Stream) -> Tensor:
+        self = cls()
         self._sample = sample  # takes the reference
         weakref.finalize(self, _unref, library, sample).atexit = False
         self._buffer = library.sample_get_buffer(sample)
-        self._errors = errors
+        self._errors = stream._errors
+        self._element = stream.element
         self._mapping: Any = None  # weak: the arrays' last one
         self._on_device: Optional[DeviceArray] = None
         caps = library.sample_get_caps(sample)
@@ -413,40 +566,49 @@ class Tensor:
         features = library.caps_get_features(caps, 0)
         self.device = "cuda" if library.caps_features_contains(
             features, b"memory:CUDAMemory") else "cpu"
+        return self
 
     def __repr__(self) -> str:
         return (f"<cudapreproc.Tensor {self.dtype} {self.shape} on "
                 f"{self.device}, pts {self.pts}>")
 
     @property
-    def _fields(self) -> _Buffer:
+    def _header(self) -> _Buffer:
         return _Buffer.from_address(self._buffer)
 
     @property
     def pts(self) -> Optional[int]:
-        return _known(self._fields.pts)
+        return _known(self._header.pts)
 
     @property
     def duration(self) -> Optional[int]:
-        return _known(self._fields.duration)
+        return _known(self._header.duration)
 
     @property
     def pictures(self) -> Tuple[Picture, ...]:
         """The pictures in it, in the order of their index. Does not wait."""
         library = _get_library()
-        info = library.meta_get_info(_META)
-        # Another plugin may have taken the name for a meta of its own.
-        if not info or not library.meta_info_is_custom(info):
-            return ()
-        api = _MetaInfo.from_address(info).api
-        found = []
-        state = ctypes.c_void_p()
-        while meta := library.buffer_iterate_meta_filtered(
-                self._buffer, ctypes.byref(state), api):
-            found.append(_read_picture(
-                library, library.custom_meta_get_structure(meta),
-                self._fields))
-        return tuple(found)
+        return tuple(
+            _read_picture(library, library.custom_meta_get_structure(meta),
+                          self._header)
+            for meta in library.picture_metas(self._buffer))
+
+    @property
+    def frames(self) -> Tuple[Frame, ...]:
+        """The frame of each picture, where attach_frame=True was set; else ().
+
+        frames[i] is what pictures[i] shows; pictures of one frame's regions have
+        the same Frame. Does not wait.
+        """
+        library = _get_library()
+        buffers = library.parents(self._buffer)
+        pictures = self.pictures
+        found: List[Frame] = []
+        for picture, buffer in zip(pictures, buffers):
+            found.append(Frame._new(library, buffer, self._element and
+                                    self._element.get_static_pad(
+                                        picture.pad or "sink")))
+        return tuple(found * len(pictures) if len(found) == 1 else found)
 
     def numpy(self, writable: bool = False) -> numpy.ndarray:
         """The elements as a numpy.ndarray of shape and dtype, without a copy.
@@ -497,7 +659,7 @@ class Tensor:
         The thread that delivered it lets go of it a moment after it is here.
         """
         until = time.monotonic() + seconds
-        while self._fields.mini_object.refcount > 1:
+        while self._header.mini_object.refcount > 1:
             if time.monotonic() >= until:
                 return False
             time.sleep(0.0005)
@@ -509,7 +671,7 @@ class Tensor:
                                    library.buffer_n_memory(self._buffer) == 1):
             raise BufferError("Others hold this tensor, too")
         try:
-            return _Mapping(library, self._sample, flags, {
+            return _Mapping(library, self._buffer, self._sample, flags, {
                 "shape": self.shape, "typestr": _TYPES[self.dtype]})
         except Error:
             if flags & _WRITE:
@@ -578,12 +740,14 @@ class Stream:
     block, close() or losing the last reference stops a pipeline that open made;
     its tensors stay valid. One thread at a time.
 
-    pipeline: the Gst.Pipeline; element: the cudapreproc in it, whose properties
-    can be read and set; appsink: where the tensors arrive.
+    pipeline: the Gst.Pipeline; element: the cudapreproc or cudapreprocmux in it,
+    whose properties can be read and set; appsink: where the tensors arrive.
     """
 
-    def __init__(self, appsink: Any, pipeline: Any, element: Any, errors: _Errors,
-                 owned: bool) -> None:
+    @classmethod
+    def _new(cls, appsink: Any, pipeline: Any, element: Any, errors: _Errors,
+             owned: bool) -> Stream:
+        self = cls()
         self.appsink = appsink
         self.pipeline = pipeline
         self.element = element
@@ -591,6 +755,7 @@ class Stream:
         self._address = _address(appsink)
         self._end = weakref.finalize(self, _end, pipeline if owned else None,
                                      errors)
+        return self
 
     def __enter__(self) -> "Stream":
         return self
@@ -612,10 +777,20 @@ class Stream:
             raise StopIteration
         return tensor
 
+    @property
+    def ended(self) -> bool:
+        """Whether no tensor is left and none will come: after the end of the
+        stream, close(), or while a pipeline of yours is stopped. Tells why pull()
+        returned None."""
+        library = _get_library()
+        return not self._end.alive or bool(
+            library.app_sink_is_eos(self._address))
+
     def pull(self, timeout: Optional[float] = None) -> Optional[Tensor]:
         """The next tensor; None at the end, and where none came in time.
 
-        timeout: seconds; None: as long as it takes.
+        timeout: seconds; None: as long as it takes. `ended` tells one from the
+        other: after the end, None comes at once.
         """
         library = _get_library()
         until = None if timeout is None else time.monotonic() + timeout
@@ -626,9 +801,9 @@ class Stream:
                 self._address, int(left * _SECOND))
             if sample:
                 self._drop_preroll(library)
-                return Tensor(library, sample, self._errors)
+                return Tensor._new(library, sample, self)
             self._errors.check()
-            if library.app_sink_is_eos(self._address) or (
+            if self.ended or (
                     until is not None and time.monotonic() >= until):
                 return None
         return None
@@ -645,20 +820,32 @@ def _set_property(element: Any, name: str, value: Any) -> None:
     property_name = name.replace("_", "-")
     pspec = element.find_property(property_name)
     if pspec is None:
-        raise TypeError(f"cudapreproc has no property {property_name!r}")
+        raise TypeError(f"{element.get_factory().get_name()} has no property "
+                        f"{property_name!r}")
     if pspec.value_type.name == "gchararray" and not isinstance(value, str):
         numbers = value if hasattr(value, "__iter__") else (value,)
         value = ",".join(format(number, ".17g") for number in numbers)
     if pspec.value_type.name == "gboolean" and not isinstance(value, bool):
         raise TypeError(f"{property_name}={value!r}: must be True or False")
+    if isinstance(value, str) and hasattr(pspec, "enum_class"):
+        nicks = [v.value_nick for v in pspec.enum_class.__enum_values__.values()
+                 if v.value_nick != "custom"]
+        if value not in nicks:
+            raise TypeError(f"{property_name}={value!r}: must be one of " +
+                            ", ".join(nicks))
     try:
         element.set_property(property_name, value)
     except (TypeError, ValueError, OverflowError) as error:
         raise type(error)(f"{property_name}={value!r}: {error}") from None
 
 
-def _describe(Gst: Any, source: str) -> Tuple[str, Optional[str]]:
+def _describe(Gst: Any, source: Any) -> Tuple[str, Optional[str]]:
     """The launch line of a source, and the URI that its first element takes."""
+    if isinstance(source, int) or _is_device(source):
+        device = "" if isinstance(source, int) else f" device={source}"
+        raise ValueError(f"source is {source!r}: a camera that is a device is "
+                         f"\"v4l2src{device} ! decodebin\"")
+    source = os.fsdecode(source)
     uri = None
     if os.path.exists(source):
         uri = Gst.filename_to_uri(os.path.abspath(source))
@@ -666,7 +853,8 @@ def _describe(Gst: Any, source: str) -> Tuple[str, Optional[str]]:
         uri = source
     elif "!" not in source and Gst.ElementFactory.find(
             (source.split() or [""])[0]) is None:
-        raise FileNotFoundError(f"{source!r} is no file, URI or pipeline")
+        raise FileNotFoundError(f"{source!r} is no file, URI or pipeline: looked "
+                                f"in {os.getcwd()}")
     if uri is not None:
         # videoconvert does nothing but for the few formats that we do not take.
         source = ("uridecodebin name=cudapreproc-source expose-all-streams=false "
@@ -674,10 +862,45 @@ def _describe(Gst: Any, source: str) -> Tuple[str, Optional[str]]:
     return source, uri
 
 
+def _is_device(path: Any) -> bool:
+    try:
+        return stat.S_ISCHR(os.stat(path).st_mode)
+    except (OSError, TypeError, ValueError):
+        return False
+
+
 def _find_element(Gst: Any, pipeline: Any) -> Any:
-    iterator = pipeline.iterate_all_by_element_factory_name("cudapreproc")
-    result, element = iterator.next()
-    return element if result == Gst.IteratorResult.OK else None
+    for name in _ELEMENTS:
+        iterator = pipeline.iterate_all_by_element_factory_name(name)
+        result, element = iterator.next()
+        if result == Gst.IteratorResult.OK:
+            return element
+    return None
+
+
+def _launch(Gst: Any, line: str, latest: bool) -> Any:
+    """The pipeline of a line that need not have the element and never has the
+    appsink."""
+    sink = ("appsink name=cudapreproc-sink sync=false enable-last-sample=false "
+            "max-buffers=" + ("1 drop=true" if latest else "4"))
+    plain = re.sub(r'"[^"]*"', "", line)
+    if not re.search(rf"(^|[!\s])({'|'.join(_ELEMENTS)})(\s|$)", plain):
+        line += " ! cudapreproc"
+    if not re.search(r"!\s*[\w-]+\.\S*\s*$", plain):
+        return Gst.parse_launch(f"{line} ! {sink}")
+    # It ends in a pad that it links, "src ! mux.", so not in the element.
+    pipeline = Gst.parse_launch(f"{line} {sink}")
+    pad = pipeline.find_unlinked_pad(Gst.PadDirection.SRC)
+    if pad is None or pad.link(pipeline.get_by_name(
+            "cudapreproc-sink").get_static_pad("sink")) != Gst.PadLinkReturn.OK:
+        raise Error("No element's output is left for the tensors")
+    return pipeline
+
+
+def _on_source(decodebin: Any, source: Any) -> None:
+    """Two seconds is what rtspsrc takes by itself."""
+    if source.find_property("latency") is not None:
+        source.set_property("latency", _JITTER)
 
 
 def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
@@ -686,36 +909,39 @@ def open(source: Union[str, "os.PathLike[str]"], *, latest: bool = False,
 
     source: a file, a URI such as rtsp://camera/stream, or a pipeline as
         gst-launch-1.0 takes it, up to the element: "v4l2src ! decodebin".
-        Where the pipeline has a cudapreproc of its own, it is that one.
-    latest: keep only the newest tensor while Python is busy: for cameras
+        Where the pipeline has a cudapreproc or cudapreprocmux of its own, it is
+        that one.
+    latest: for cameras: keep only the newest tensor while Python is busy, and of
+        a URI wait for late packets of the network 100 ms only
     properties: those of the element, with _ for -; lists as sequences:
         preset="imagenet", width=224, height=224, pad_value=0
 
-    Raises Error where it cannot start, FileNotFoundError, and TypeError for a
-    property that does not exist or does not take the value.
+    Raises Error where it cannot start, FileNotFoundError, ValueError for what is
+    no source, and TypeError for a property that does not exist or does not take
+    the value. What is found out only while it starts, such as a camera that does
+    not answer, raises Error at the first tensor. One that answers and sends
+    nothing raises nothing: pull() has a timeout.
     """
     Gst = _load()
     if Gst.ElementFactory.find("cudapreproc") is None:
         raise Error("GStreamer does not find cudapreproc: set GST_PLUGIN_PATH "
                     "to the folder with libgstcudapreproc.so")
     from gi.repository import GLib
-    line, uri = _describe(Gst, os.fspath(source))
-    if not re.search(r"(^|!)\s*cudapreproc\b", line):
-        line += " ! cudapreproc"
-    line += (" ! appsink name=cudapreproc-sink sync=false "
-             "enable-last-sample=false max-buffers=" +
-             ("1 drop=true" if latest else "4"))
+    line, uri = _describe(Gst, source)
     try:
-        pipeline = Gst.parse_launch(line)
+        pipeline = _launch(Gst, line, latest)
     except GLib.Error as error:
         raise Error(error.message) from None
     element = _find_element(Gst, pipeline)
     for name, value in properties.items():
         _set_property(element, name, value)
     if uri is not None:
-        pipeline.get_by_name("cudapreproc-source").set_property("uri", uri)
-    stream = Stream(pipeline.get_by_name("cudapreproc-sink"), pipeline, element,
-                    _Errors(pipeline.get_bus()), owned=True)
+        decodebin = pipeline.get_by_name("cudapreproc-source")
+        decodebin.set_property("uri", uri)
+        if latest:
+            decodebin.connect("source-setup", _on_source)
+    stream = Stream._new(pipeline.get_by_name("cudapreproc-sink"), pipeline,
+                         element, _Errors(pipeline.get_bus()), owned=True)
     if pipeline.set_state(Gst.State.PLAYING) == Gst.StateChangeReturn.FAILURE:
         stream._errors.check(_PATIENCE)
         raise Error("The pipeline does not start")
@@ -737,4 +963,4 @@ def tensors(appsink: Any) -> Stream:
     if bus is None:
         raise ValueError("The appsink is in no pipeline yet")
     element = _find_element(Gst, pipeline)
-    return Stream(appsink, pipeline, element, _Errors(bus), owned=False)
+    return Stream._new(appsink, pipeline, element, _Errors(bus), owned=False)

@@ -41,9 +41,9 @@
 static const struct {
   const gchar *name, *colour;
 } stages[] = {
-  [GST_PP_STAGE_UPLOAD] = { "H2D", "#0072b2" },
+  [GST_PP_STAGE_UPLOAD] = { "upload", "#0072b2" },
   [GST_PP_STAGE_KERNEL] = { "kernel", "#c24e00" },
-  [GST_PP_STAGE_DOWNLOAD] = { "D2H", "#00795a" },
+  [GST_PP_STAGE_DOWNLOAD] = { "download", "#00795a" },
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (stages) == GST_PP_N_STAGES);
 

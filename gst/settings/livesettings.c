@@ -176,15 +176,31 @@ gst_pp_live_settings_dispatch (
 
 gboolean
 gst_pp_live_settings_start (
-    GstPpLiveSettings *self, gboolean run, gchar **reason)
+    GstPpLiveSettings *self, gboolean run, pp_status *status, gchar **reason)
 {
-  GST_OBJECT_LOCK (self->element);
-  gst_pp_settings_copy (&self->settings, &self->pending);
-  self->serial++;
-  const gboolean good = gst_pp_settings_check (&self->settings, reason);
-  self->stream.running = run && good;
-  self->stream.negotiated = FALSE;
-  GST_OBJECT_UNLOCK (self->element);
+  GstPpSettings resolved;
+  gboolean good = FALSE, done = FALSE;
+
+  gst_pp_settings_init (&resolved);
+  /* Judges again if settings changed meanwhile. */
+  while (!done) {
+    GST_OBJECT_LOCK (self->element);
+    gst_pp_settings_copy (&self->settings, &self->pending);
+    gst_pp_settings_resolve (&resolved, &self->settings);
+    const guint serial = ++self->serial;
+    GST_OBJECT_UNLOCK (self->element);
+    g_clear_pointer (reason, g_free);
+    good = gst_pp_settings_check_without_caps (&resolved, status, reason);
+
+    GST_OBJECT_LOCK (self->element);
+    done = self->serial == serial;
+    if (done) {
+      self->stream.running = run && good;
+      self->stream.negotiated = FALSE;
+    }
+    GST_OBJECT_UNLOCK (self->element);
+  }
+  gst_pp_settings_clear (&resolved);
   return good;
 }
 

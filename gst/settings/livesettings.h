@@ -54,10 +54,10 @@ void gst_pp_live_settings_dispatch (
 
 /* The element goes from NULL to READY, or (run) from READY to PAUSED. What
  * properties read back takes effect, even if g_object_freeze_notify still holds
- * back the end of a g_object_set. FALSE and *reason (free it) as from
- * gst_pp_settings_check: the element does not run. */
+ * back the end of a g_object_set. FALSE with *status and *reason (NULL before;
+ * free it) as from gst_pp_settings_check_without_caps: the element does not run. */
 gboolean gst_pp_live_settings_start (
-    GstPpLiveSettings *self, gboolean run, gchar **reason);
+    GstPpLiveSettings *self, gboolean run, pp_status *status, gchar **reason);
 /* It went back to READY, or did not reach PAUSED. */
 void gst_pp_live_settings_stop (GstPpLiveSettings *self);
 

@@ -54,8 +54,8 @@ static const GstPpProperty properties[] = {
   INT_ROW ("cuda-device-id", cuda_device_id, READY, -1, -1, G_MAXINT,
     "Number of the CUDA device (-1: the first)"),
   INT_ROW ("streams", streams, READY, 0, 0, PP_MAX_STREAMS,
-    "CUDA streams, or threads on the CPU (0: up to four; on CUDA, tuned from "
-    "the first frames' stage times)"),
+    "CUDA streams (not video streams), or threads on the CPU (0: up to four; on "
+    "CUDA, tuned from the first frames' stage times)"),
   INT_ROW ("staging-threads", staging_threads, READY, 0, 0,
     PP_MAX_STAGING_THREADS,
     "Threads that copy frames to pinned memory if upstream did not put them "
@@ -67,11 +67,11 @@ static const GstPpProperty properties[] = {
     "What the model was trained with: sets the listed properties, unless they "
     "are set themselves"),
   INT_ROW ("width", width, READY, 0, 0, PP_MAX_SIZE,
-    "Width of the tensor in pixels (0: what downstream's caps say, else the "
-    "frame's, turned)"),
+    "Width of the tensor in pixels (0: what downstream's caps say, else of "
+    "cudapreproc the frame's, turned; cudapreprocmux then has none)"),
   INT_ROW ("height", height, READY, 0, 0, PP_MAX_SIZE,
-    "Height of the tensor in pixels (0: what downstream's caps say, else the "
-    "frame's, turned)"),
+    "Height of the tensor in pixels (0: what downstream's caps say, else of "
+    "cudapreproc the frame's, turned; cudapreprocmux then has none)"),
   ENUM_ROW ("layout", layout, READY, GST_PP_AUTO, gst_pp_layouts, "Layout",
     "Order of the tensor's dimensions"),
   ENUM_ROW ("type", type, READY, GST_PP_AUTO, gst_pp_types, "Type",
@@ -107,7 +107,8 @@ static const GstPpProperty properties[] = {
     "GstVideoCropMeta and before it is turned (unset: all of it)"),
   DIRECTION_ROW ("video-direction", video_direction, PLANS,
     PP_DIRECTION_IDENTITY, "How the frame is turned before it is fitted into "
-    "the tensor (auto: as the stream's image-orientation tag says)"),
+    "the tensor (auto: as the stream's image-orientation tag says; custom is "
+    "refused)"),
   LIST_ROW ("pad-value", pad_value, PLANS, "114",
     "Value of the padding, 0 to 255 and normalised like a pixel: one number, or "
     "one per channel"),

@@ -127,6 +127,12 @@ GstPpDifference gst_pp_settings_refresh (
 /* How frames are turned. */
 pp_direction gst_pp_settings_direction (const GstPpSettings *settings);
 
+/* What must hold of the values whatever frames come and whatever tensors downstream
+ * takes; more than gst_pp_settings_check. FALSE with *status and *reason (NULL
+ * before; free it) as gst_pp_settings_make_plan has them. */
+gboolean gst_pp_settings_check_without_caps (
+    const GstPpSettings *settings, pp_status *status, gchar **reason);
+
 /* How to open the device. */
 pp_device_options gst_pp_settings_device_options (
     const GstPpSettings *settings);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "enums.h"
+#include "gst/caps/inputformat.h"
 #include "gst/caps/videocaps.h"
 #include "presets.h"
 
@@ -180,6 +181,91 @@ gst_pp_settings_make_plan (const GstPpSettings *settings,
   if (*status == PP_BAD_ARGUMENT)
     blame_preset (settings, reason);
   return NULL;
+}
+
+/* What caps leave open is as small as it can be, so that it breaks no limit. */
+static void
+fill_tensor (GstPpTensor *tensor, const GstPpTensorConstraints *constraints,
+    gint type, gint channels)
+{
+  *tensor = (GstPpTensor){
+    .width = MAX (constraints->width, 1),
+    .height = MAX (constraints->height, 1),
+    .channels = channels,
+    .layout = constraints->layout >= 0 ? (pp_layout) constraints->layout
+                                       : PP_LAYOUT_NCHW,
+    .type = (pp_type) type,
+    .batch = 1,
+    .format = GST_VIDEO_FORMAT_UNKNOWN,
+  };
+}
+
+/* A frame that already has the tensor's size. FALSE: there is none. */
+static gboolean
+fill_format (pp_format *format, const GstPpTensor *tensor, gboolean swapped)
+{
+  g_autofree gchar *reason = NULL;
+  GstVideoInfo info;
+
+  gst_video_info_init (&info);
+  return gst_video_info_set_format (&info, GST_VIDEO_FORMAT_GRAY8,
+             (guint) (swapped ? tensor->height : tensor->width),
+             (guint) (swapped ? tensor->width : tensor->height)) &&
+      gst_pp_format_from_video_info (&info, format, &reason);
+}
+
+/* Whether there are tensors of that type and number of channels. */
+static gboolean
+can_make (const GstPpSettings *settings,
+    const GstPpTensorConstraints *constraints, gint type, gint channels,
+    pp_status *status, gchar **reason)
+{
+  pp_format format;
+  GstPpTensor tensor;
+
+  fill_tensor (&tensor, constraints, type, channels);
+  if (!fill_format (&format, &tensor, constraints->swapped))
+    return TRUE;
+  pp_plan *plan = gst_pp_settings_make_plan (
+      settings, &tensor, &format, NULL, status, reason);
+  const gboolean made = plan != NULL;
+
+  pp_plan_unref (&plan);
+  return made;
+}
+
+/* The reason is that of the defaults for what is left to downstream. */
+gboolean
+gst_pp_settings_check_without_caps (
+    const GstPpSettings *settings, pp_status *status, gchar **reason)
+{
+  *status = PP_BAD_ARGUMENT;
+  if (!gst_pp_settings_check (settings, reason))
+    return FALSE;
+  const GstPpTensorConstraints constraints =
+      gst_pp_settings_tensor_constraints (settings);
+  static const gint counts[] = { PP_MAX_CHANNELS, 1 };
+
+  for (guint c = 0; c < G_N_ELEMENTS (counts); c++)
+    for (gint type = 0; type < PP_N_TYPES; type++) {
+      g_autofree gchar *why = NULL;
+
+      if ((constraints.type >= 0 && constraints.type != type) ||
+          (constraints.channels >= 0 &&
+              pp_channels_count ((pp_channels) constraints.channels) !=
+                  counts[c]))
+        continue;
+      const gboolean made =
+          can_make (settings, &constraints, type, counts[c], status, &why);
+      /* Memory that is lacking says nothing about the settings. */
+      if (made || *status != PP_BAD_ARGUMENT || *reason == NULL) {
+        g_free (*reason);
+        *reason = g_steal_pointer (&why);
+      }
+      if (made || *status != PP_BAD_ARGUMENT)
+        return made;
+    }
+  return FALSE;
 }
 
 pp_region_plans *

@@ -57,6 +57,11 @@ if [ -n "$(find_one libgstcudapreproc.a)" ]; then
   ldd "$scratch/static" | grep -q libgstcudapreproc &&
     fail "the plugin was not linked statically"
 fi
+# The same header before anything is installed, with what devenv sets.
+PKG_CONFIG_PATH=$build/meson-uninstalled \
+  sh -c "$cc -Wall -Wextra -Werror -fsyntax-only '$here/../examples/boxes.c' \
+    \$(pkg-config --cflags gstcudapreproc-1.0 gstreamer-app-1.0)" ||
+  fail "the header was not found before the installation"
 [ -n "$plugin$(find_one libgstcudapreproc.a)" ] || fail "no plugin installed"
 
 if [ -n "$python" ]; then

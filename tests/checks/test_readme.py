@@ -32,6 +32,7 @@ COMMANDS = {
         (r"meson test -C build",
          "meson test -C build --no-rebuild --logbase readme geometry"),
     ],
+    "export GST_PLUGIN_PATH": [],
     "meson configure build": [
         (r"meson configure build",
          "meson setup fresh {source} -Dauto_features=disabled"),
@@ -56,6 +57,8 @@ COMMANDS = {
         (r"host=model\.local", "host=127.0.0.1"),
         (r"port=5000", "port={port}"),
     ],
+    "python3 tests/examples/four_files.py": [(r"python3", "{python}")],
+    "python3 tests/examples/second_model.py": [(r"python3", "{python}")],
     "gcc -o boxes": [],
     "gcc -o static": [],
 }
@@ -153,7 +156,8 @@ class Readme(unittest.TestCase):
         text = "\n".join(shell(text))
         for pattern, stand_in in COMMANDS[begin]:
             self.assertRegex(text, pattern)
-            stand_in = stand_in.format(source=README.parent, port=self.port)
+            stand_in = stand_in.format(source=README.parent, port=self.port,
+                                       python=sys.executable)
             text = re.sub(pattern, lambda match: stand_in, text)
         return text.splitlines()
 
@@ -168,7 +172,7 @@ class Readme(unittest.TestCase):
             kind in ("c", "python") or kind == "" and LOOP in text)]
         self.assertEqual(unknown, [], "name it in COMMANDS and run it in a test")
         kinds = [kind for kind, text in self.blocks]
-        for kind, count in {"c": 1, "python": 1, "": 1,
+        for kind, count in {"c": 1, "python": 2, "": 1,
                             "sh": len(COMMANDS)}.items():
             self.assertEqual(kinds.count(kind), count, kind)
 
@@ -228,9 +232,34 @@ class Readme(unittest.TestCase):
 
     def test_python(self):
         self.need_film()
-        (self.scratch / "example.py").write_text(self.find_one("python"))
-        output = self.check(f"{sys.executable} example.py")
-        self.assertGreater(len(output.splitlines()), 2)
+        for word in ("tensor.numpy()", "tensor.frames"):
+            (self.scratch / "example.py").write_text(
+                self.find_one("python", word))
+            output = self.check(f"{sys.executable} example.py")
+            self.assertGreater(len(output.splitlines()), 2)
+
+    def check_models(self, begin):
+        """The lines that a program with models prints."""
+        self.need_film()
+        status, output = self.run_in_shell(
+            f"{sys.executable} tests/examples/test_models.py --networks .")
+        if status == 77:
+            self.skipTest(output)
+        self.assertEqual(status, 0, output)
+        (command,) = self.find(begin)
+        return self.check(command).splitlines()
+
+    def test_four_files(self):
+        lines = self.check_models("python3 tests/examples/four_files.py")
+        self.assertGreater(len(lines), 2)
+        for line in lines:
+            self.assertRegex(line, r"^0:(\d+:\d) 1:\1 2:\1 3:\1$")
+
+    def test_second_model(self):
+        lines = self.check_models("python3 tests/examples/second_model.py")
+        self.assertGreater(len(lines), 2)
+        for line in lines:
+            self.assertRegex(line, r"^\d+( \d:\d+,\d+,\d+,\d+)*$")
 
     def test_c(self):
         self.need("gcc", "pkg-config")
@@ -246,14 +275,42 @@ class Readme(unittest.TestCase):
         self.assertIn(place, program)
         source.write_text(
             "#include <gst/cudapreproc/cudapreproc.h>\n" + program.replace(
-                place, "GstBuffer *buffer = gst_sample_get_buffer (sample);\n" +
-                self.find_one("", LOOP).replace(
+                place, self.find_one("", LOOP).replace(
                     "&picture, box, in_frame);",
                     "&picture, box, in_frame);\n"
                     'g_print ("box %g\\n", in_frame[0]);') + place))
         self.check(build.replace("gstreamer-app-1.0",
                                  "gstreamer-app-1.0 gstcudapreproc-1.0"))
         self.assertRegex(self.check("./tensors"), r"(?m)^box \d")
+
+    def test_not_installed(self):
+        """Plugin, module and header, with what the folder of the source sets."""
+        self.need("gcc", "pkg-config", "gst-inspect-1.0")
+        (setting,) = self.find("export GST_PLUGIN_PATH")
+        (build,) = self.find("gcc -o boxes")
+        try:
+            (self.scratch / "gst").symlink_to(README.parent / "gst")
+            self.check("unset GST_PLUGIN_PATH_1_0 PYTHONPATH; " + setting +
+                       f"; {build} -fsyntax-only && "
+                       "gst-inspect-1.0 cudapreproc >/dev/null && "
+                       f"{sys.executable} -c 'import cudapreproc'")
+        finally:
+            (self.scratch / "gst").unlink()
+
+    def test_tensor_picture(self):
+        """The program that made it."""
+        self.need_film()
+        film = README.parent / "tests" / "media" / "bunny_360p_bt709_full.mkv"
+        if self.run_in_shell(
+                f"gst-inspect-1.0 --exists rsvgoverlay && gst-launch-1.0 -q "
+                f"filesrc location={film} ! decodebin ! fakesink")[0] != 0:
+            self.skipTest("GStreamer has no rsvgoverlay or no H.264 decoder")
+        self.check(f"{sys.executable} {README.parent}/docs/make_tensor.py "
+                   "tensor.png")
+        made, kept = (path.read_bytes() for path in (
+            self.scratch / "tensor.png", README.parent / "docs" / "tensor.png"))
+        self.assertEqual(made[:29], kept[:29])  # with width and height
+        self.assertLess(len(kept), 300000)
 
     def test_boxes(self):
         self.need("gcc", "pkg-config")

@@ -20,7 +20,7 @@
   "cudapreproc preset=yolo width=640 height=640 ! "                            \
   "appsink name=sink sync=false drop=true max-buffers=1"
 #define JITTER 100                      /* ms, of the network to the camera */
-#define SILENCE (5 * G_USEC_PER_SEC)    /* then the camera counts as gone */
+#define SILENCE 5                       /* s, then the camera counts as gone */
 #define FIRST_WAIT (G_USEC_PER_SEC / 2) /* before another attempt, doubled */
 #define LONGEST_WAIT (8 * G_USEC_PER_SEC)
 
@@ -116,6 +116,8 @@ has_ended (GstElement *pipeline)
   if (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
     gst_message_parse_error (message, &error, NULL);
     g_print ("%s: %s\n", GST_MESSAGE_SRC_NAME (message), error->message);
+  } else if (message != NULL) {
+    g_print ("the stream ended\n");
   }
   return message != NULL;
 }
@@ -132,12 +134,15 @@ watch (GstElement *pipeline)
   guint tensors = 0;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  while (!stopped && !has_ended (pipeline) &&
-      g_get_monotonic_time () - heard < SILENCE) {
+  while (!stopped && !has_ended (pipeline)) {
     g_autoptr (GstSample) sample =
         gst_app_sink_try_pull_sample (GST_APP_SINK (sink), GST_SECOND / 10);
-    if (sample == NULL)
-      continue;
+    if (sample == NULL) {
+      if (g_get_monotonic_time () - heard < SILENCE * G_USEC_PER_SEC)
+        continue;
+      g_print ("no tensor for %d s\n", SILENCE);
+      break;
+    }
     handle (gst_sample_get_buffer (sample));
     heard = g_get_monotonic_time ();
     longest = MAX (longest, get_latency (pipeline, sample));
@@ -168,7 +173,7 @@ main (int argc, char **argv)
     g_autoptr (GstElement) pipeline = connect_camera (argv[1]);
     wait = watch (pipeline) ? FIRST_WAIT : MIN (wait * 2, LONGEST_WAIT);
     if (!stopped)
-      g_print ("no camera: again in %g s\n", (gdouble) wait / G_USEC_PER_SEC);
+      g_print ("again in %g s\n", (gdouble) wait / G_USEC_PER_SEC);
     for (gint64 t = 0; !stopped && t < wait; t += 50000)
       g_usleep (50000);
   }

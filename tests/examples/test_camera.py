@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The camera example beside an RTSP server that changes its size, dies, returns.
+"""The camera examples beside an RTSP server that changes its size, falls silent,
+dies and returns.
 
-Arguments: the program. Exits with 77 where gst-rtsp-server is missing.
-With --serve, KIND and PORT it is the server itself.
+Arguments: the program, camera.c's or camera.py. Exits with 77 where
+gst-rtsp-server is missing. With --serve, KIND and PORT it is the server itself.
 """
 
+import pathlib
 import queue
 import signal
 import socket
@@ -24,6 +26,7 @@ except (ImportError, ValueError) as missing:
     sys.exit(77)
 
 PATIENCE = 40
+CLIP = pathlib.Path(__file__).parents[1] / "media" / "bunny_480_mjpeg420.avi"
 SIZES = ("320x240", "480x272")
 # Encoder, in order of preference, and payloader.
 KINDS = {
@@ -89,15 +92,16 @@ class Camera(unittest.TestCase):
             self.server.stdout.close()
             self.server = None
 
-    def start_camera(self):
+    def start_camera(self, uri=None):
         self.camera = subprocess.Popen(
-            [PROGRAM, f"rtsp://127.0.0.1:{self.port}/camera"],
+            [*PROGRAM, uri or f"rtsp://127.0.0.1:{self.port}/camera"],
             stdout=subprocess.PIPE, text=True)
-        self.addCleanup(self.camera.kill)
         self.lines, self.said = queue.Queue(), []
         reader = threading.Thread(target=self.read)
         reader.start()
         self.addCleanup(reader.join)
+        self.addCleanup(self.camera.wait)
+        self.addCleanup(self.camera.kill)  # first: the reader waits for its end
 
     def read(self):
         with self.camera.stdout as lines:
@@ -126,18 +130,25 @@ class Camera(unittest.TestCase):
         self.wait_for("again in 2 s")
         self.start_server(kind)
         self.wait_for("frames of " + SIZES[0])
-        self.wait_for("tensors, ")
+        self.wait_for("tensors")
         # Its size changes, and back.
         self.wait_for("frames of " + SIZES[1])
-        self.wait_for("tensors, ")
+        self.wait_for("tensors")
         self.wait_for("frames of " + SIZES[0])
         # It dies and comes back; twice, since the first time might be luck.
         for _ in range(2):
             self.stop_server()
             self.wait_for("again in 0.5 s")
             self.start_server(kind)
-            line = self.wait_for("tensors, ")
-            self.assertLess(float(line.split()[4]), 2000)  # ms of latency
+            line = self.wait_for("tensors")
+            if " ms after" in line:
+                self.assertLess(float(line.split()[4]), 2000)
+        # It is connected and silent. A server that is stopped keeps connections.
+        self.server.send_signal(signal.SIGSTOP)
+        self.wait_for("no tensor for 5 s")
+        self.wait_for("again in 0.5 s")
+        self.server.send_signal(signal.SIGCONT)
+        self.wait_for("tensors")
         # Ctrl-C ends it, also while it plays.
         self.camera.send_signal(signal.SIGINT)
         self.assertEqual(self.camera.wait(PATIENCE), 0)
@@ -147,6 +158,12 @@ class Camera(unittest.TestCase):
 
     def test_mjpeg(self):
         self.check("mjpeg")
+
+    def test_end(self):
+        """A film ends, which is no error."""
+        self.start_camera(CLIP.as_uri())
+        self.wait_for("the stream ended")
+        self.wait_for("again in 0.5 s")
 
     def test_interrupt_while_waiting(self):
         self.start_camera()
@@ -162,5 +179,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "--serve":
         serve(sys.argv[2], sys.argv[3])
     else:
-        PROGRAM = sys.argv.pop(1)
+        PROGRAM = [sys.argv.pop(1)]
+        if PROGRAM[0].endswith(".py"):
+            PROGRAM.insert(0, sys.executable)
         unittest.main(verbosity=2)

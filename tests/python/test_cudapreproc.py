@@ -9,6 +9,8 @@ import gc
 import multiprocessing
 import os
 import pathlib
+import pydoc
+import re
 import signal
 import subprocess
 import sys
@@ -26,7 +28,8 @@ try:
     import gi
     gi.require_version("Gst", "1.0")
     gi.require_version("GstApp", "1.0")
-    from gi.repository import GLib, Gst, GstApp
+    gi.require_version("GstVideo", "1.0")
+    from gi.repository import GLib, Gst, GstApp, GstVideo
     import numpy
 except (ImportError, ValueError) as missing:
     print("SKIP:", missing)
@@ -67,7 +70,8 @@ def address(array):
 
 def call(name, result, *arguments):
     """A function of GStreamer that takes pointers, text and numbers."""
-    function = getattr(ctypes.CDLL("libgstreamer-1.0.so.0"), name)
+    library = "video" if "_video_" in name else "reamer"
+    function = getattr(ctypes.CDLL(f"libgst{library}-1.0.so.0"), name)
     function.restype = result
     return function(*(ctypes.c_void_p(a) if isinstance(a, int) else a
                       for a in arguments))
@@ -162,6 +166,38 @@ class Tensors(unittest.TestCase):
                          if tensor.numpy().max() <= 1]
             self.assertEqual(len(times), 15, source)
             self.assertEqual(times, sorted(times))
+
+    def test_ended(self):
+        with cudapreproc.open(GRADIENT.format(2), width=8,
+                              height=8) as stream:
+            self.assertFalse(stream.ended)
+            self.assertIsNotNone(stream.pull(20))
+            self.assertFalse(stream.ended)
+            self.assertIsNotNone(stream.pull(20))
+            self.assertIsNone(stream.pull(20))
+            self.assertTrue(stream.ended)
+        with cudapreproc.open(SILENT, width=8, height=8) as stream:
+            self.assertIsNone(stream.pull(0.3))
+            self.assertFalse(stream.ended)
+            stream.close()
+            self.assertTrue(stream.ended)
+
+    def test_several_streams(self):
+        """cudapreprocmux, which has no place at the end of the line."""
+        source = GRADIENT.format(3)
+        for line in (f"{source} ! m. {source} ! m. cudapreprocmux name=m",
+                     f"cudapreprocmux name=m {source} ! m.sink_0 "
+                     f"{source} ! queue ! m.sink_1",
+                     f"cudapreprocmux name=m ! queue {source} ! m. "
+                     f"{source} ! m.sink_1"):
+            with cudapreproc.open(line, width=16, height=8) as stream:
+                self.assertEqual([tensor.shape for tensor in stream],
+                                 [(2, 3, 8, 16)] * 3, line)
+                self.assertEqual(stream.element.get_property("width"), 16)
+        with self.assertRaisesRegex(cudapreproc.Error, "output is left"):
+            cudapreproc.open(f"cudapreprocmux name=m ! fakesink {source} ! m.")
+        with self.assertRaisesRegex(TypeError, "mux has no property 'async"):
+            cudapreproc.open(f"{source} ! cudapreprocmux", async_depth=3)
 
     def test_latest(self):
         with cudapreproc.open("videotestsrc is-live=true do-timestamp=true",
@@ -302,8 +338,16 @@ class Pictures(unittest.TestCase):
         numpy.testing.assert_allclose(
             picture.boxes_to_frame([[[80, 115, 240, 205]]]),
             [[[160, 90, 480, 270]]])
-        self.assertEqual(picture.boxes_to_frame(
-            numpy.empty((0, 4))).shape, (0, 4))
+        for nothing in (numpy.empty((0, 4)), []):
+            self.assertEqual(picture.boxes_to_frame(nothing).shape, (0, 4))
+        self.assertEqual(picture.to_frame([]).shape, (0, 2))
+        for wrong, words in (([[1, 2, 3, 4, 0.5]], r"got \(1, 5\)"),
+                             (7, r"got \(\)"), ([[]], r"got \(1, 0\)")):
+            with self.assertRaisesRegex(
+                    ValueError, r"boxes: expected shape \(..., 4\), " + words):
+                picture.boxes_to_frame(wrong)
+        with self.assertRaisesRegex(ValueError, "points: expected shape"):
+            picture.to_frame([1, 2, 3])
 
     def test_of_a_turned_frame(self):
         picture = cudapreproc.Picture(
@@ -382,6 +426,166 @@ class Pictures(unittest.TestCase):
         self.assertEqual((picture.size, picture.src),
                          ((8, 0), (-1, 0, 0, 0)))
         self.assertEqual(picture.matrix, (1, 0, 3, 0, 1, 0))
+
+
+class Frames(unittest.TestCase):
+    def frames(self, line, **properties):
+        with cudapreproc.open(line, attach_frame=True, width=16, height=8,
+                              **properties) as stream:
+            return [tensor.frames for tensor in stream]
+
+    def plain(self, caps):
+        """The bytes of a frame of videotestsrc, without the element."""
+        pipeline = Gst.parse_launch("videotestsrc num-buffers=1 ! " + caps +
+                                    " ! appsink name=sink sync=false")
+        pipeline.set_state(Gst.State.PLAYING)
+        sample = pipeline.get_by_name("sink").pull_sample()
+        buffer = sample.get_buffer()
+        data = buffer.extract_dup(0, buffer.get_size())
+        pipeline.set_state(Gst.State.NULL)
+        return data
+
+    def test_formats(self):
+        """All samples, in GStreamer's order of planes and rows without padding."""
+        shapes = {
+            "RGB": [(24, 32, 3)], "BGR": [(24, 32, 3)], "RGBA": [(24, 32, 4)],
+            "GRAY8": [(24, 32)], "GRAY16_BE": [(24, 32)],
+            "NV12": [(24, 32), (12, 16, 2)],
+            "I420": [(24, 32), (12, 16), (12, 16)],
+            "I420_10LE": [(24, 32), (12, 16), (12, 16)],
+            "YUY2": [(24, 32, 2)], "GBR": [(24, 32)] * 3,
+            "AYUV64": [(24, 32, 4)],
+        }
+        for name, expected in shapes.items():
+            caps = f"video/x-raw,format={name},width=32,height=24"
+            (frame,), = self.frames(f"videotestsrc num-buffers=1 ! {caps}")
+            self.assertEqual((frame.format, frame.width, frame.height),
+                             (name, 32, 24))
+            self.assertEqual([p.shape for p in frame.planes], expected, name)
+            self.assertEqual(b"".join(p.tobytes() for p in frame.planes),
+                             self.plain(caps), name)
+            kind = {"GRAY16_BE": ">u2", "I420_10LE": "<u2",
+                    "AYUV64": "<u2"}.get(name, "|u1")
+            self.assertEqual({p.dtype.str for p in frame.planes}, {kind}, name)
+
+    def test_odd_sizes(self):
+        """Chroma is rounded up, and rows are padded."""
+        (frame,), = self.frames("videotestsrc num-buffers=1 pattern=white ! "
+                                "video/x-raw,format=NV12,width=33,height=21")
+        self.assertEqual([p.shape for p in frame.planes],
+                         [(21, 33), (11, 17, 2)])
+        self.assertTrue((frame.planes[0] == 235).all())
+        self.assertTrue((frame.planes[1] == 128).all())
+
+    def test_not_copies(self):
+        """They keep their frame when tensor and stream are gone."""
+        kept = []
+        with cudapreproc.open(GRADIENT.format(60), attach_frame=True, width=16,
+                              height=8) as stream:
+            for tensor in stream:
+                if len(kept) == 12:
+                    continue
+                frame, = tensor.frames
+                plane, = frame.planes
+                self.assertEqual(address(plane), address(frame.planes[0]))
+                self.assertFalse(plane.flags.owndata)
+                self.assertFalse(plane.flags.writeable)
+                kept.append((plane, plane.copy()))
+        del stream, tensor, frame, plane
+        gc.collect()
+        self.assertEqual(len({address(plane) for plane, _ in kept}), 12)
+        self.assertEqual(len({copy.tobytes() for _, copy in kept}), 12)
+        for plane, copy in kept:
+            numpy.testing.assert_array_equal(plane, copy)
+
+    def test_one_for_each_picture(self):
+        (tensor, rest) = self.frames(GRADIENT.format(5), batch_size=3)
+        self.assertEqual((len(tensor), len(rest)), (3, 2))
+        self.assertEqual(len({frame.planes[0].tobytes()
+                              for frame in tensor + rest}), 5)
+        red, blue = self.frames(
+            "cudapreprocmux name=m ! queue "
+            "videotestsrc num-buffers=1 pattern=red ! "
+            "video/x-raw,format=RGB,width=8,height=6 ! m.sink_0 "
+            "videotestsrc num-buffers=1 pattern=blue ! "
+            "video/x-raw,format=BGR,width=4,height=2 ! m.sink_1")[0]
+        self.assertEqual((red.width, red.format), (8, "RGB"))
+        self.assertEqual((blue.width, blue.format), (4, "BGR"))
+        self.assertTrue((red.planes[0] == (255, 0, 0)).all())
+        self.assertTrue((blue.planes[0] == (255, 0, 0)).all())
+
+    def test_without_meta(self):
+        """Caps say what a buffer without GstVideoMeta holds, while they last."""
+        with cudapreproc.open(
+                "appsrc name=source format=time "
+                "caps=video/x-raw,format=RGB,width=8,height=6,framerate=1/1",
+                attach_frame=True, async_depth=0) as stream:
+            source = stream.pipeline.get_by_name("source")
+            source.push_buffer(Gst.Buffer.new_wrapped(bytes(range(144))))
+            tensor = stream.pull(20)
+            frame, = tensor.frames
+            self.assertEqual(frame.planes[0].tobytes(), bytes(range(144)))
+        with self.assertRaisesRegex(cudapreproc.Error, "no GstVideoMeta"):
+            tensor.frames
+        self.assertEqual(frame.planes[0].tobytes(), bytes(range(144)))
+
+    def test_regions(self):
+        """All pictures are of one frame."""
+        with cudapreproc.open(
+                "videotestsrc num-buffers=1 name=source ! "
+                "video/x-raw,format=RGB,width=64,height=48", regions="meta",
+                batch_size=4, attach_frame=True, width=8, height=8) as stream:
+            stream.close()
+            pipeline = stream.pipeline
+            stream = cudapreproc.tensors(stream.appsink)
+
+            def add_regions(pad, info):
+                for x in (0, 8, 16):
+                    call("gst_buffer_add_video_region_of_interest_meta",
+                         ctypes.c_void_p, hash(info.get_buffer()), b"face",
+                         x, 4, 8, 8)
+                return Gst.PadProbeReturn.OK
+
+            pipeline.get_by_name("source").get_static_pad("src").add_probe(
+                Gst.PadProbeType.BUFFER, add_regions)
+            pipeline.set_state(Gst.State.PLAYING)
+            tensor = stream.pull(20)
+            pipeline.set_state(Gst.State.NULL)
+        self.assertEqual(len(tensor.pictures), 3)
+        self.assertEqual(len(tensor.frames), 3)
+        self.assertEqual({frame.width for frame in tensor.frames}, {64})
+
+    def test_parents_of_copies(self):
+        """GStreamer 1.28 gives a copy of a tensor the tensor as a parent, too."""
+        Gst.ElementFactory.make("cudapreproc")  # registers the meta
+        pipeline = Gst.parse_launch(
+            "appsrc name=source format=time caps=other/tensors,format=static,"
+            "num_tensors=1,types=uint8,dimensions=2:2:1:1,framerate=0/1 ! "
+            "appsink name=sink sync=false")
+        self.addCleanup(pipeline.set_state, Gst.State.NULL)
+        stream = cudapreproc.tensors(pipeline.get_by_name("sink"))
+        pipeline.set_state(Gst.State.PLAYING)
+        tensor, copy = (Gst.Buffer.new_wrapped(bytes(4)) for _ in range(2))
+        frame = Gst.Buffer.new_wrapped(bytes(range(16)))
+        GstVideo.buffer_add_video_meta(
+            frame, GstVideo.VideoFrameFlags.NONE, GstVideo.VideoFormat.RGB, 2, 2)
+        for buffer in (tensor, copy):
+            add_meta(buffer, "index=(int)0")
+        for parent in (tensor, frame):
+            call("gst_buffer_add_parent_buffer_meta", ctypes.c_void_p,
+                 hash(copy), hash(parent))
+        pipeline.get_by_name("source").push_buffer(copy)
+        found, = stream.pull(20).frames
+        self.assertEqual((found.format, found.width, found.height),
+                         ("RGB", 2, 2))
+        # Rows are padded to 8 bytes.
+        self.assertEqual(found.planes[0].tobytes(), bytes(range(6)) +
+                         bytes(range(8, 14)))
+
+    def test_not_attached(self):
+        with cudapreproc.open(GRADIENT.format(1), width=8,
+                              height=8) as stream:
+            self.assertEqual(next(stream).frames, ())
 
 
 class OwnAppsink(unittest.TestCase):
@@ -487,7 +691,10 @@ class Errors(unittest.TestCase):
 
     def test_settings(self):
         self.expect("no property 'nonsense'", CLIP, TypeError, nonsense=1)
-        self.expect("fit='nonsense'", CLIP, TypeError, fit="nonsense")
+        self.expect("fit='letterbx': must be one of stretch, letterbox, crop$",
+                    CLIP, TypeError, fit="letterbx")
+        self.expect("video-direction='custom'.* ur-ll, auto$", CLIP, TypeError,
+                    video_direction="custom")
         self.expect("width='x'", CLIP, TypeError, width="x")
         self.expect("antialias='no'", CLIP, TypeError, antialias="no")
         error = self.expect("width is -3", CLIP, width=-3)
@@ -499,6 +706,9 @@ class Errors(unittest.TestCase):
         self.expect("no file, URI or pipeline", "none.mp4", FileNotFoundError)
         self.expect("/none.mp4", "file:///none.mp4")
         self.expect('no element "nosuch"', "videotestsrc ! nosuch")
+        self.expect("v4l2src ! decodebin", 0, ValueError)
+        self.expect("v4l2src device=/dev/null ! decodebin", "/dev/null",
+                    ValueError)
         self.expect("text file", MEDIA / "README.md")
         self.expect("could not link", "fakesrc ! audio/x-raw")
 
@@ -552,6 +762,30 @@ class Errors(unittest.TestCase):
             self.assertIsNone(stream.pull(0.3))
             self.assertLess(time.monotonic() - start, 5)
 
+    def test_camera_that_is_away(self):
+        """latest waits for packets as camera.c does. The error comes with the
+        first tensor."""
+        for latest, expected in ((False, 2000), (True, 100)):
+            with cudapreproc.open("rtsp://127.0.0.1:1/x", latest=latest,
+                                  width=8) as stream:
+                found = stream.pipeline.iterate_all_by_element_factory_name(
+                    "rtspsrc").next()[1]
+                if found is None:
+                    self.skipTest("no rtspsrc")
+                self.assertEqual(found.get_property("latency"), expected)
+                with self.assertRaisesRegex(cudapreproc.Error, "(?i)connect"):
+                    next(stream)
+
+    def test_without_gobject(self):
+        """The Python that runs it, and what to use instead."""
+        program = ("import sys, cudapreproc\n"
+                   "sys.modules['gi'] = None\n"
+                   "cudapreproc.open('videotestsrc')\n")
+        done = subprocess.run([sys.executable, "-c", program], timeout=60,
+                              capture_output=True, text=True)
+        self.assertRegex(done.stderr, "ImportError: .*" + sys.executable +
+                         ".*python3-gi.*--system-site-packages")
+
     def test_interrupt(self):
         with cudapreproc.open(SILENT, width=8, height=8) as stream:
             timer = threading.Timer(0.3, os.kill,
@@ -560,6 +794,16 @@ class Errors(unittest.TestCase):
             with self.assertRaises(KeyboardInterrupt):
                 next(stream)
             timer.join()
+
+
+class Help(unittest.TestCase):
+    def test_only_what_is_public(self):
+        """pydoc takes a class with _fields for a named tuple and shows it all."""
+        text = re.sub(".\b", "", pydoc.render_doc(cudapreproc))
+        self.assertEqual(re.findall(r"(?m)^ +\|  (_[a-z]\w*)", text), [])
+        # What only the module makes has no constructor.
+        self.assertEqual(re.findall(r"(?m)^ +\|  ((?:Stream|Tensor|Frame)\(.*)",
+                                    text), [])
 
 
 class Processes(unittest.TestCase):

@@ -83,7 +83,7 @@ def check_svg(path, recorded, frames, streams, longest):
              0 < float(text.get("y")) < height, "clipped:", content)
         words.append(content)
     content = " ".join(words)
-    for word in ("H2D", "kernel", "D2H", "overlap", "time in", "bottleneck"):
+    for word in ("upload", "kernel", "download", "overlap", "time in", "bottleneck"):
         need(word in content, "not in it:", word)
     need("of %d" % frames in content or frames == 0, "frames:", content)
     lanes = sum(word.startswith("stream ") for word in words)

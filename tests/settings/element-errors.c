@@ -116,8 +116,9 @@ expect_refusal (gint backend, const gchar *properties, const gchar *words)
       test_launch (backend, "fakesrc ! cudapreproc %s ! fakesink", properties);
   GError *error = NULL;
 
-  fail_unless_equals_int (gst_element_set_state (pipeline, GST_STATE_PLAYING),
-      GST_STATE_CHANGE_FAILURE);
+  fail_unless (gst_element_set_state (pipeline, GST_STATE_PLAYING) ==
+          GST_STATE_CHANGE_FAILURE,
+      "%s", properties);
   GstMessage *message = test_pop (pipeline, GST_MESSAGE_ERROR);
   gst_message_parse_error (message, &error, NULL);
   fail_unless (
@@ -141,6 +142,56 @@ GST_START_TEST (test_impossible_values) {
     g_autofree gchar *words = say_impossible (i);
 
     expect_refusal (__i__, line, words);
+  }
+}
+GST_END_TEST
+
+/* What no caps can make possible is refused before there are caps: gst-launch-1.0
+ * may not end if an error comes from a streaming thread while it starts. */
+GST_START_TEST (test_impossible_without_caps) {
+  static const struct {
+    const gchar *properties, *words;
+  } rows[] = {
+    { "std=0", "std[0] is 0" },
+    { "std=1,0,1 channels=rgb", "std[1] is 0" },
+    { "mean=1,2", "mean=1,2 has 2 values for 3 channels" },
+    { "pad-value=300", "pad-value[0] is 300" },
+    { "denoise=median denoise-size=7", "denoise-size is 7|3 or 5" },
+    { "fit=letterbox resize=64", "resize is 64|fit=letterbox" },
+    { "preset=clip fit=letterbox crop-fraction=0.5",
+        "crop-fraction is 0.5|fit=letterbox" },
+    { "fit=crop width=64 height=64 resize=10", "resize is 10|64" },
+    { "scale=0 type=uint8", "scale is 0" },
+    { "scale=1e30 std=1e-20 type=float16", "scale is 1e+30|a factor of inf" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    expect_refusal (__i__, rows[i].properties, rows[i].words);
+}
+GST_END_TEST
+
+/* What caps may make possible is not. */
+GST_START_TEST (test_possible_with_some_caps) {
+  static const gchar *const rows[] = {
+    "std=1,0,1",                             /* gray */
+    "pad-value=1,2,300",                     /* gray */
+    "fit=crop resize=64",                    /* a small tensor */
+    "fit=crop resize=64 width=640",          /* that is not high */
+    "scale=1e30 std=1e-20 quant-scale=1e50", /* integers */
+    "scale=0",                               /* floats */
+    "crop=5000,5000,10,10",                  /* a large frame */
+    "width=32768 height=32768",
+    "preset=imagenet fit=letterbox",
+    "video-direction=90r width=640 height=1",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++) {
+    GstElement *pipeline =
+        test_launch (__i__, "fakesrc ! cudapreproc %s ! fakesink", rows[i]);
+    fail_unless (gst_element_set_state (pipeline, GST_STATE_READY) !=
+            GST_STATE_CHANGE_FAILURE,
+        "%s", rows[i]);
+    test_stop (&pipeline);
   }
 }
 GST_END_TEST
@@ -239,6 +290,8 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_impossible_values);
   test_add (tcase, test_impossible_value_in_ready);
+  test_add (tcase, test_impossible_without_caps);
+  test_add (tcase, test_possible_with_some_caps);
   tcase_add_test (tcase, test_device_of_the_cpu);
   tcase_add_test (tcase, test_ranges_are_shown);
   test_add (tcase, test_caps_that_are_no_error);

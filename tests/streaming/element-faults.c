@@ -359,21 +359,22 @@ expect_nothing_left (gint threads, gboolean may_lose, Tally *tally)
       count_resources (THREADS), threads);
 }
 
-/* Whether the element, which the fault keeps from its device, told of it. It gets
- * there when the fault is gone. */
+/* Whether the element, which the fault keeps from its device or from starting, told
+ * of it. It gets there when the fault is gone. */
 static gboolean
-fails_to_open (const Fault *fault)
+fails_to_open (const Stream *stream, const Fault *fault)
 {
-  GstElement *element = gst_element_factory_make ("cudapreproc", NULL);
+  g_autofree gchar *line = g_strdup_printf (
+      "cudapreproc backend=%s %s", test_backend (BACKEND), stream->properties);
+  GstElement *element = gst_parse_launch (line, NULL);
   GstBus *bus = gst_bus_new ();
 
   gst_element_set_bus (element, bus);
-  g_object_set (element, "streams", 2, NULL);
-  const gboolean fails = gst_element_set_state (element, GST_STATE_READY) ==
+  const gboolean fails = gst_element_set_state (element, GST_STATE_PAUSED) ==
       GST_STATE_CHANGE_FAILURE;
   fail_unless_equals_int (take_errors (element, fault), fails);
   fake_fail (fault->call, 0, FALSE);
-  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_READY),
+  fail_unless_equals_int (gst_element_set_state (element, GST_STATE_PAUSED),
       GST_STATE_CHANGE_SUCCESS);
   gst_element_set_state (element, GST_STATE_NULL);
   gst_bus_set_flushing (bus, TRUE);
@@ -410,7 +411,7 @@ run_harness (const Stream *stream, const Fault *fault, Tally *tally)
 
   fake_reset ();
   fake_fail (fault->call, fault->nth, fault->sticky);
-  gboolean told = fails_to_open (fault);
+  gboolean told = fails_to_open (stream, fault);
   gboolean fired = has_fired (fault);
   if (!told) {
     fake_reset ();
