@@ -474,7 +474,8 @@ typedef struct pp_task {
    * pp_submit. Kernels read them where they are: any address and stride, though
    * multiples of 16 bytes are faster. They read whole aligned words of 8 bytes, so
    * up to 7 bytes beside a row, too. Nothing is staged or uploaded, and input_done
-   * is called when the job is done. pinned_planes is not read. Not on the CPU. */
+   * is called when the kernel has passed. pinned_planes is not read. Not on the
+   * CPU. */
   bool on_device;
   /* The tensors are in a block of pp_device_memory, and stay there: nothing is
    * downloaded. Their padding is written by the job, where the records say that
@@ -532,7 +533,8 @@ pp_status pp_job_wait (pp_job *job, pp_error *error);
  * them on a stream of its own: cuStreamWaitEvent. Only waited for, never
  * recorded; valid until the job's last unref. If the job has not been queued yet,
  * since its frame is being staged, this waits until it is. It passes also where
- * the job fails, which pp_job_wait tells.
+ * the job fails, which pp_job_wait tells. The block must stay, and nobody write to
+ * it, until that stream has read it: the engine does not know.
  * NULL: there is nothing to wait for on a stream. The job has ended before
  * anyone asked, it could not be queued, or it is of the CPU: then pp_job_wait.
  * Never call it from a callback. */

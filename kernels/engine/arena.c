@@ -19,9 +19,10 @@
 /* Blocks are found by size in this many lists. */
 #define BUCKETS 64
 
-/* A block that is kept is in two lists: that of all, and that of its bucket. There
- * is a node for each block, so that freeing one allocates nothing; those of blocks
- * in use are spare. It is not in the block, which may be on the device. */
+/* A block that is kept is in two lists: that of all, and that of its bucket. Host
+ * memory has the node in the free block itself. For each block on the device there
+ * is one beside it, so that freeing allocates nothing; those of blocks in use are
+ * spare. */
 struct node {
   struct node *newer, *older; /* freed after and before it */
   struct node *next, *previous;
@@ -51,6 +52,7 @@ struct pp_arena {
 
 /* Backends align to at least this; sizes are rounded up to it. */
 #define BLOCK_ALIGNMENT ((size_t) 256)
+_Static_assert(sizeof (struct node) <= BLOCK_ALIGNMENT, "it fits a block");
 
 static size_t
 block_size (size_t size)
@@ -143,7 +145,8 @@ release (pp_arena *arena, struct node *list)
 
     if (entered)
       give_back (arena->context, list->memory);
-    free (list);
+    if (arena->on_device)
+      free (list);
     list = next;
   }
   if (entered)
@@ -225,8 +228,10 @@ take_kept (pp_arena *arena, size_t size)
   if (block == NULL)
     return NULL;
   take (arena, block);
-  add_spare (arena, block);
-  return block->memory;
+  void *memory = block->memory;
+  if (arena->on_device)
+    add_spare (arena, block);
+  return memory;
 }
 
 /* Under the lock: takes the blocks freed longest ago, until no more than the limit
@@ -318,9 +323,9 @@ allocate_from_backend (pp_arena *arena, size_t size, pp_error *error)
 static void *
 allocate (pp_arena *arena, size_t size, pp_error *error)
 {
-  struct node *node = malloc (sizeof *node);
+  struct node *node = arena->on_device ? malloc (sizeof *node) : NULL;
 
-  if (node == NULL) {
+  if (arena->on_device && node == NULL) {
     pp_fail_memory (error, "malloc", sizeof *node);
     return NULL;
   }
@@ -334,10 +339,10 @@ allocate (pp_arena *arena, size_t size, pp_error *error)
   void *block = allocate_from_backend (arena, size, error);
   pthread_mutex_lock (&arena->lock);
   arena->used_size -= size;
-  if (block != NULL) {
+  if (block != NULL)
     count_used (arena, size);
+  if (block != NULL && node != NULL)
     add_spare (arena, node);
-  }
   pthread_mutex_unlock (&arena->lock);
   if (block == NULL)
     free (node);
@@ -374,8 +379,11 @@ pp_arena_free (pp_arena *arena, void *memory, size_t size)
   if (memory == NULL || pp_is_forked (arena->process))
     return;
   pthread_mutex_lock (&arena->lock);
-  struct node *block = arena->spare;
-  arena->spare = block->next;
+  struct node *block = memory;
+  if (arena->on_device) {
+    block = arena->spare;
+    arena->spare = block->next;
+  }
   block->memory = memory;
   block->size = block_size (size);
   keep (arena, block);
