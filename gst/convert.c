@@ -80,7 +80,8 @@ on_done (gpointer owner, const GstPpFrame *frame, const pp_job_info *info,
   if (error != NULL)
     gst_pp_converter_post_error (self, error);
   else
-    gst_pp_monitor_add (self->monitor, info, frame->submitted, &frame->spent);
+    gst_pp_monitor_add (
+        self->monitor, info, frame->submitted, &frame->spent, frame->part);
 }
 
 /* Before the device, whose threads log the end of the job. */
@@ -125,14 +126,15 @@ describe (const GstPpNegotiated *negotiated, const GstPpFrame *frame,
   return picture;
 }
 
-/* Takes frame. FALSE after posting why. */
+/* Takes frame. last: it has no more pictures. FALSE after posting why. */
 static gboolean
 add_pictures (GstPpConverter *self, const GstPpNegotiated *negotiated,
     GstPpBatch *batch, const GstPpPicture *pictures, pp_plan *const *plans,
-    guint n, GstPpFrame *frame)
+    guint n, gboolean last, GstPpFrame *frame)
 {
   pp_error error;
 
+  frame->part = (GstPpPart){ last, batch->n_pictures == 0 };
   gst_pp_frame_find_pinned (frame, self->device, plans, n);
   for (guint i = 0; i < n; i++)
     log_job (self, frame, &pictures[i], batch->size);
@@ -152,30 +154,26 @@ gst_pp_converter_add (GstPpConverter *self, const GstPpNegotiated *negotiated,
 {
   const GstPpPicture picture = describe (negotiated, frame, plan, index);
 
-  return add_pictures (self, negotiated, batch, &picture, &plan, 1, frame);
+  return add_pictures (
+      self, negotiated, batch, &picture, &plan, 1, TRUE, frame);
 }
 
-/* The plans of n regions; each a reference. FALSE and *fault, *reason, and none. */
+/* The plans of n regions, each a reference. FALSE with *fault and *reason: of some. */
 static gboolean
 get_region_plans (GstPpNegotiated *negotiated, const GstPpInput *input,
     const GstPpRegion *regions, guint n, pp_plan **plans, GstPpFault *fault,
     gchar **reason)
 {
-  guint made = 0;
-  gboolean good = TRUE;
-
-  while (good && made < n) {
-    plans[made] = gst_pp_negotiated_get_region_plan (negotiated, input->width,
-        input->height, &regions[made].rect, fault, reason);
-    good = plans[made] != NULL;
-    if (!good)
-      break;
+  for (guint i = 0; i < n; i++) {
+    plans[i] = gst_pp_negotiated_get_region_plan (negotiated, input->width,
+        input->height, &regions[i].rect, fault, reason);
+    if (plans[i] == NULL)
+      return FALSE;
     *fault = GST_PP_FAULT_INPUT;
-    good = gst_pp_input_check (input, plans[made++], reason);
+    if (!gst_pp_input_check (input, plans[i], reason))
+      return FALSE;
   }
-  while (!good && made > 0)
-    pp_plan_unref (&plans[--made]);
-  return good;
+  return TRUE;
 }
 
 gboolean
@@ -188,21 +186,22 @@ gst_pp_converter_add_regions (GstPpConverter *self, GstPpNegotiated *negotiated,
   GstPpPicture pictures[PP_MAX_PICTURES] = { 0 };
   GstPpFault fault;
   gchar *reason = NULL;
+  gboolean added = FALSE;
 
-  if (!get_region_plans (
+  if (get_region_plans (
           negotiated, &frame->input, region, n, plans, &fault, &reason)) {
+    for (guint i = 0; i < n; i++) {
+      pictures[i] = describe (negotiated, frame, plans[i], i);
+      pictures[i].region = &region[i];
+      pictures[i].nth_region = (gint) (first + i);
+      pictures[i].n_regions = (gint) regions->len;
+    }
+    added = add_pictures (self, negotiated, batch, pictures, plans, n,
+        first + n == regions->len, frame);
+  } else {
     gst_pp_frame_free (frame);
     gst_pp_converter_post_reason (self, fault, reason);
-    return FALSE;
   }
-  for (guint i = 0; i < n; i++) {
-    pictures[i] = describe (negotiated, frame, plans[i], i);
-    pictures[i].region = &region[i];
-    pictures[i].nth_region = (gint) (first + i);
-    pictures[i].n_regions = (gint) regions->len;
-  }
-  const gboolean added =
-      add_pictures (self, negotiated, batch, pictures, plans, n, frame);
   for (guint i = 0; i < n; i++)
     pp_plan_unref (&plans[i]);
   return added;

@@ -27,6 +27,7 @@ struct _GstPpFrame {
   gpointer owner; /* outlives it */
   GstPpFrameDone done;
   GstPpSpent spent;    /* before it was submitted */
+  GstPpPart part;      /* set before it is submitted */
   gboolean urgent;     /* as in pp_task; set before it is submitted */
   guint pinned_planes; /* as in pp_task */
   GstClockTime submitted;

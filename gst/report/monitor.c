@@ -121,12 +121,12 @@ log_job (GstElement *element, const pp_job_info *info, GstClockTime latency)
 
 void
 gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
-    GstClockTime submitted, const GstPpSpent *spent)
+    GstClockTime submitted, const GstPpSpent *spent, GstPpPart part)
 {
   const GstClockTime ended = gst_util_get_timestamp ();
   GRecMutex *mutex = gst_pp_fork_lock_take (&monitor->lock);
   gst_pp_stats_add (
-      &monitor->stats, info, info->timed, spent, submitted, ended);
+      &monitor->stats, info, info->timed, spent, part, submitted, ended);
   const gboolean decided_now =
       info->streams_decided && !monitor->streams_decided;
   monitor->streams_decided = info->streams_decided;

@@ -28,10 +28,10 @@ gboolean gst_pp_monitor_set_timeline (GstPpMonitor *monitor, const gchar *path,
 /* Posts an element message each interval, with the first frame that ends after
  * it: see gst_pp_stats_interval_to_structure. 0: none. */
 void gst_pp_monitor_set_interval (GstPpMonitor *monitor, GstClockTime interval);
-/* Adds a frame whose job ended well; frames come in order. submitted: by
+/* Adds a job that ended well; jobs come in order. submitted: by
  * gst_util_get_timestamp; spent: before that. */
 void gst_pp_monitor_add (GstPpMonitor *monitor, const pp_job_info *info,
-    GstClockTime submitted, const GstPpSpent *spent);
+    GstClockTime submitted, const GstPpSpent *spent, GstPpPart part);
 /* Adds a frame that was dropped because it was late. */
 void gst_pp_monitor_add_dropped (GstPpMonitor *monitor);
 /* See gst_pp_stats_restart. */

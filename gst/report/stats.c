@@ -201,7 +201,8 @@ add_duration (GstPpStats *stats, GstClockTime submitted, GstClockTime ended)
 
 void
 gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info, gboolean timed,
-    const GstPpSpent *spent, GstClockTime submitted, GstClockTime ended)
+    const GstPpSpent *spent, GstPpPart part, GstClockTime submitted,
+    GstClockTime ended)
 {
   const gdouble latency = to_microseconds (ended - submitted);
   GstPpLoad load = host_load (stats, info, spent, latency);
@@ -216,10 +217,12 @@ gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info, gboolean timed,
   }
   add_duration (stats, submitted, ended);
   run->total[GST_PP_TIME_LATENCY] += latency;
-  stats->window[GST_PP_TIME_LATENCY][run->frames % GST_PP_STATS_WINDOW] =
+  stats->window[GST_PP_TIME_LATENCY][run->jobs % GST_PP_STATS_WINDOW] =
       (gfloat) latency;
   stats->streams = info->streams_in_use;
-  run->frames++;
+  run->jobs++;
+  run->frames += part.ends_frame;
+  run->tensors += part.begins_tensor;
   run->bytes_up += info->bytes_up;
   run->bytes_down += info->bytes_down;
   run->bytes_staged += info->bytes_staged;
@@ -268,17 +271,16 @@ set_times (GstStructure *structure, const GstPpStats *stats,
 {
   const GstPpSums *run = &stats->run;
   const gboolean is_latency = time == GST_PP_TIME_LATENCY;
-  const guint64 end = is_latency ? run->frames : run->samples;
-  const guint64 measured = end - (is_latency ? begin->frames : begin->samples);
-  const guint64 frames =
+  const guint64 end = is_latency ? run->jobs : run->samples;
+  const guint64 measured = end - (is_latency ? begin->jobs : begin->samples);
+  const guint64 jobs =
       is_latency ? measured : run->represented - begin->represented;
   const gint length = (gint) MIN (measured, GST_PP_STATS_WINDOW);
   g_autofree gfloat *value = g_new (gfloat, MAX (length, 1));
   g_autofree gchar *mean = g_strdup_printf ("%s-mean", time_names[time]);
 
   gst_structure_set (structure, mean, G_TYPE_DOUBLE,
-      frames > 0 ? (run->total[time] - begin->total[time]) / (gdouble) frames
-                 : 0.0,
+      jobs > 0 ? (run->total[time] - begin->total[time]) / (gdouble) jobs : 0.0,
       NULL);
   for (gint i = 0; i < length; i++)
     value[i] = stats->window[time][(end - 1 - (guint) i) % GST_PP_STATS_WINDOW];
@@ -306,7 +308,8 @@ to_structure (const GstPpStats *stats, const gchar *name,
     busy += run->total[s] - begin->total[s];
 
   GstStructure *structure = gst_structure_new (name, "frames", G_TYPE_UINT64,
-      run->frames - begin->frames, "dropped", G_TYPE_UINT64,
+      run->frames - begin->frames, "tensors", G_TYPE_UINT64,
+      run->tensors - begin->tensors, "dropped", G_TYPE_UINT64,
       run->dropped - begin->dropped, "bytes-up", G_TYPE_UINT64,
       run->bytes_up - begin->bytes_up, "bytes-down", G_TYPE_UINT64,
       run->bytes_down - begin->bytes_down, "bytes-staged", G_TYPE_UINT64,

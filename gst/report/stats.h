@@ -57,13 +57,19 @@ typedef enum {
   GST_PP_N_TIMES
 } GstPpTime;
 
-/* Sums over frames. Times in microseconds. Not every job's stages need be timed.
+/* What a job is of its frame and its tensor: a frame with more regions than a tensor
+ * holds has several jobs, and so has a tensor of several frames. */
+typedef struct {
+  gboolean ends_frame, begins_tensor;
+} GstPpPart;
+
+/* Sums over jobs. Times in microseconds. Not every job's stages need be timed.
  * One that is stands for the untimed ones before it, too: its stages count once
  * for each. */
 typedef struct {
-  guint64 frames, dropped, bytes_up, bytes_down, bytes_staged;
+  guint64 jobs, frames, tensors, dropped, bytes_up, bytes_down, bytes_staged;
   guint64 samples;     /* timed jobs */
-  guint64 represented; /* frames until the last timed job */
+  guint64 represented; /* jobs until the last timed one */
   gdouble wall;        /* of these, except while paused */
   gdouble total[GST_PP_N_TIMES];
 } GstPpSums;
@@ -90,8 +96,8 @@ void gst_pp_stats_init (GstPpStats *stats, pp_device *device);
  * spent: before it was submitted. Both clock times are gst_util_get_timestamp's.
  */
 void gst_pp_stats_add (GstPpStats *stats, const pp_job_info *info,
-    gboolean timed, const GstPpSpent *spent, GstClockTime submitted,
-    GstClockTime ended);
+    gboolean timed, const GstPpSpent *spent, GstPpPart part,
+    GstClockTime submitted, GstClockTime ended);
 /* Adds a frame that was dropped. */
 void gst_pp_stats_add_dropped (GstPpStats *stats);
 /* The pipeline was paused: that time does not count, and the diagnosis starts
@@ -103,14 +109,17 @@ GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
 /* A new structure with the fields of the stats property. They are stable: later
  * versions may add fields, but keep these with their types, units and meaning.
  *
- *   frames        guint64  tensors that were computed
+ *   frames        guint64  that were converted; one without a region is not
+ *   tensors       guint64  that were computed, or begun: one of several frames
+ *                          counts as soon as its first picture is there
  *   dropped       guint64  frames that qos=true dropped because they were late
  *   bytes-up      guint64  over the bus to the device; 0 on the CPU
  *   bytes-down    guint64  over the bus to the host; 0 on the CPU
  *   bytes-staged  guint64  copied to pinned memory first; part of bytes-up
- *   samples       guint64  tensors whose upload, kernel and download were timed;
+ *   samples       guint64  jobs whose upload, kernel and download were timed;
  *                          their means, percentiles and overlap are estimated
- *                          from these
+ *                          from these. A job is a frame, or its regions in one
+ *                          tensor
  *   streams       gint     in use
  *   overlap       gdouble  sum of all stage times over the elapsed time, which
  *                          leaves out PAUSED; 1: nothing overlapped, nothing
@@ -123,8 +132,8 @@ GstPpBottleneck gst_pp_stats_diagnose (const GstPpStats *stats);
  *                                               it included, and
  *   latency-mean, -p50, -p95, -p99              from submission to the tensor
  *
- * Means are those of the run, percentiles (nearest rank) those of its last 4096
- * frames, or samples; all are 0 before the first frame. A run starts when the
+ * Means are those of the run's jobs, percentiles (nearest rank) those of its last
+ * 4096 jobs, or samples; all are 0 before the first frame. A run starts when the
  * element goes from READY to PAUSED. */
 GstStructure *gst_pp_stats_to_structure (const GstPpStats *stats);
 

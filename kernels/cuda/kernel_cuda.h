@@ -33,7 +33,8 @@ cudaError_t pp_cuda_launch (
     const pp_launch *launch, int multiprocessors, cudaStream_t stream);
 
 /* The same for several pictures, n at least 1: as few launches as there are
- * different kernels, and numbers that differ, in a row. */
+ * different kernels, and numbers that differ, in a row, and at most 16 pictures in
+ * each. */
 cudaError_t pp_cuda_launch_pictures (
     const pp_launch *launches, int n, int multiprocessors, cudaStream_t stream);
 

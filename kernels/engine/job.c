@@ -190,7 +190,7 @@ pp_job_fill_padding (pp_job *job)
   }
   for (int i = 0; i < job->task.n_pictures; i++)
     job->padding |= job->task.n_pictures > 1 &&
-        job->picture[i].plan->cache != NULL &&
+        job->picture[i].plan->pool != NULL &&
         has_padding (job->picture[i].plan) && !job->picture[0].plan->gaps;
 
   for (int i = 0; i < job->task.n_pictures; i++) {

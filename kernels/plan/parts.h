@@ -91,8 +91,8 @@ void pp_rows_group (const int32_t *list, pp_plane_rows *rows);
 /* Whether each plane is read with one y table only. */
 bool pp_rows_one_table_a_plane (const pp_numbers *n);
 
-/* plan.c: fills a plan that a cache gave, see axis_tables.h. PP_NO_MEMORY where
- * the cache has no room; the caller gives the plan back after an error. */
+/* plan.c: fills a plan of a pool, see plan_pool.h. PP_NO_MEMORY where its cache
+ * has no room; the caller gives the plan back after an error. */
 pp_status pp_plan_fill_region (pp_plan *plan, const pp_spec *spec,
     const pp_format *format, const pp_rect *source, pp_error *error);
 

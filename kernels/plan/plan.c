@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "kernels/engine/backend.h"
-#include "axis_tables.h"
 #include "image.h"
 #include "parts.h"
+#include "plan_pool.h"
 
 /* The spans of x[] and y[] in pp_numbers. */
 struct reach {
@@ -61,10 +61,11 @@ static bool
 add_axis (pp_plan *plan, const pp_spec *spec, const pp_axis_geometry *geometry,
     bool vertical, pp_axis *axis, pp_span *span)
 {
-  if (plan->cache == NULL)
+  if (plan->pool == NULL)
     return append_axis (plan, spec, geometry, axis, span);
 
-  const pp_axis_entry *entry = pp_axis_tables_get (plan, geometry, vertical);
+  const pp_axis_entry *entry =
+      pp_plan_pool_get_table (plan, geometry, vertical);
 
   if (!entry)
     return false;
@@ -273,7 +274,7 @@ pp_plan_fill_region (pp_plan *plan, const pp_spec *spec,
 
   if (status != PP_OK)
     return status;
-  pp_axis_tables_finish (plan);
+  pp_plan_pool_finish (plan);
   plan->whole = (pp_band){ .last = plan->numbers.content_height };
   for (int p = 0; p < PP_MAX_PLANES; p++)
     plan->whole.last_row[p] = plan->rows[p].count;
@@ -321,8 +322,8 @@ pp_plan_unref (pp_plan **plan)
   *plan = NULL;
   if (!mine)
     return;
-  if (mine->cache) {
-    pp_axis_tables_unref_plan (mine);
+  if (mine->pool) {
+    pp_plan_pool_unref_plan (mine);
     return;
   }
   if (__atomic_sub_fetch (&mine->references, 1, __ATOMIC_ACQ_REL) > 0)

@@ -184,9 +184,8 @@ struct pp_plan {
   size_t frame_size;
   pp_geometry geometry;
   int32_t references; /* atomic */
-  /* The cache that the plan and its tables are in, or NULL, and the tables; see
-   * axis_tables.h. */
-  struct pp_axis_tables *cache;
+  /* The pool that the plan is of, or NULL, and its tables; see plan_pool.h. */
+  struct pp_plan_pool *pool;
   struct pp_axis_entry *entry[4];
   int n_entries;
 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "axis_tables.h"
+#include "plan_pool.h"
 
 /* Tables start at multiples of this on the device, bytes. */
 #define TABLE_ALIGNMENT 256
@@ -53,8 +53,8 @@ pp_tables_write (const pp_plan *plan, bool all_rows, void *block)
 {
   uint8_t *weight = (uint8_t *) block + pp_tables_weight_offset (plan);
 
-  if (plan->cache != NULL) {
-    pp_axis_tables_write (plan, all_rows, block, (float *) (void *) weight);
+  if (plan->pool != NULL) {
+    pp_plan_pool_write (plan, all_rows, block, (float *) (void *) weight);
     return;
   }
   if (all_rows)

@@ -6,9 +6,9 @@
  */
 #include <stdlib.h>
 
-#include "axis_tables.h"
 #include "kernels/engine/backend.h"
 #include "parts.h"
+#include "plan_pool.h"
 
 /* Most plans at once, which take 150 MB. */
 #define MAX_PLANS (1 << 16)
@@ -18,7 +18,7 @@ struct pp_region_plans {
   pp_format format;
   /* NULL for formats that have two tables in a plane, which are none of
    * GStreamer's: their plans are made one by one. */
-  pp_axis_tables *tables;
+  pp_plan_pool *pool;
 };
 
 pp_region_plans *
@@ -45,10 +45,10 @@ pp_region_plans_new (
     plans->spec = *spec;
     plans->format = *format;
     if (cached)
-      plans->tables = pp_axis_tables_new (frame, spec, side, n_plans);
+      plans->pool = pp_plan_pool_new (frame, spec, side, n_plans);
   }
   pp_plan_unref (&frame);
-  if (plans == NULL || (cached && plans->tables == NULL)) {
+  if (plans == NULL || (cached && plans->pool == NULL)) {
     pp_region_plans_free (&plans);
     pp_fail (error, PP_NO_MEMORY,
         "allocating the plans of %d regions of %dx%d frames failed", n_plans,
@@ -65,7 +65,7 @@ pp_region_plans_free (pp_region_plans **address)
   *address = NULL;
   if (plans == NULL)
     return;
-  pp_axis_tables_unref (&plans->tables);
+  pp_plan_pool_unref (&plans->pool);
   free (plans);
 }
 
@@ -76,8 +76,7 @@ pp_region_plans_get (
   if (pp_source_check (region, &plans->format, error) != PP_OK)
     return NULL;
 
-  pp_plan *plan =
-      plans->tables != NULL ? pp_axis_tables_get_plan (plans->tables) : NULL;
+  pp_plan *plan = plans->pool != NULL ? pp_plan_pool_get (plans->pool) : NULL;
 
   if (plan != NULL) {
     const pp_status status =

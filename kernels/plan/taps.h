@@ -54,10 +54,12 @@ size_t pp_taps_scratch (const pp_axis_geometry *axis);
 void pp_taps_fill (pp_taps *taps, const pp_spec *spec,
     const pp_axis_geometry *axis, double *scratch);
 
-/* taps_linear.c: the same for bilinear without antialias and without a denoising
- * kernel, faster. taps->weight has room for two taps each. taps->first ascends.
- * Only where pp_taps_are_linear: not mirrored, and no number is too large. */
-bool pp_taps_are_linear (const pp_axis_geometry *axis);
-void pp_taps_fill_linear (pp_taps *taps, const pp_axis_geometry *axis);
+/* taps_linear.c: the same for bilinear without a denoising kernel, faster.
+ * taps->first ascends. taps->weight has room for pp_taps_linear_bound taps each,
+ * which is 0 where it cannot be used: for other filters, a mirrored axis, and large
+ * numbers. */
+int pp_taps_linear_bound (const pp_spec *spec, const pp_axis_geometry *axis);
+void pp_taps_fill_linear (
+    pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis);
 
 #endif

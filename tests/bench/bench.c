@@ -58,6 +58,11 @@ static const BenchJob opencv_jobs[] = {
   { "NV12", 1920, 1080, 640, "stretch", "float32", 0, FALSE, TRUE },
 };
 
+static const BenchJob opencv_regions[] = {
+  { "NV12", 1920, 1080, 112, "stretch", "float32", 0, FALSE, FALSE, 0, 16, 16 },
+  { "NV12", 1920, 1080, 112, "letterbox", "float32", 0, FALSE, FALSE, 0, 16, 16 },
+};
+
 static const BenchJob classic =
   { "RGB", 1920, 1080, 640, "stretch", "float32", 3 };
 /* clang-format on */
@@ -308,6 +313,11 @@ bench_elements (const BenchRun *usual)
 static void
 bench_opencv (const BenchRun *run)
 {
+  for (guint j = 0; j < G_N_ELEMENTS (opencv_regions); j++)
+    g_print ("%s %s regions %.1f %.1f\n", opencv_regions[j].format,
+        opencv_regions[j].fit,
+        bench_pipeline (run, &opencv_regions[j], 1, FALSE, 1).time,
+        bench_pipeline (run, &opencv_regions[j], 2, FALSE, 1).time);
   for (guint j = 0; j < G_N_ELEMENTS (opencv_jobs); j++)
     g_print ("%s %s %s %.1f %.1f\n", opencv_jobs[j].format, opencv_jobs[j].fit,
         opencv_jobs[j].area ? "area" : "bilinear",

@@ -57,6 +57,8 @@ COMMANDS = {
         (r"host=model\.local", "host=127.0.0.1"),
         (r"port=5000", "port={port}"),
     ],
+    "python3 tests/examples/four_files.py": [(r"python3", "{python}")],
+    "python3 tests/examples/second_model.py": [(r"python3", "{python}")],
     "gcc -o boxes": [],
     "gcc -o static": [],
 }
@@ -154,7 +156,8 @@ class Readme(unittest.TestCase):
         text = "\n".join(shell(text))
         for pattern, stand_in in COMMANDS[begin]:
             self.assertRegex(text, pattern)
-            stand_in = stand_in.format(source=README.parent, port=self.port)
+            stand_in = stand_in.format(source=README.parent, port=self.port,
+                                       python=sys.executable)
             text = re.sub(pattern, lambda match: stand_in, text)
         return text.splitlines()
 
@@ -234,6 +237,29 @@ class Readme(unittest.TestCase):
                 self.find_one("python", word))
             output = self.check(f"{sys.executable} example.py")
             self.assertGreater(len(output.splitlines()), 2)
+
+    def check_models(self, begin):
+        """The lines that a program with models prints."""
+        self.need_film()
+        status, output = self.run_in_shell(
+            f"{sys.executable} tests/examples/test_models.py --networks .")
+        if status == 77:
+            self.skipTest(output)
+        self.assertEqual(status, 0, output)
+        (command,) = self.find(begin)
+        return self.check(command).splitlines()
+
+    def test_four_files(self):
+        lines = self.check_models("python3 tests/examples/four_files.py")
+        self.assertGreater(len(lines), 2)
+        for line in lines:
+            self.assertRegex(line, r"^0:(\d+:\d) 1:\1 2:\1 3:\1$")
+
+    def test_second_model(self):
+        lines = self.check_models("python3 tests/examples/second_model.py")
+        self.assertGreater(len(lines), 2)
+        for line in lines:
+            self.assertRegex(line, r"^\d+( \d:\d+,\d+,\d+,\d+)*$")
 
     def test_c(self):
         self.need("gcc", "pkg-config")

@@ -119,6 +119,10 @@ describe (const GValue *object)
   return g_strdup (G_VALUE_TYPE_NAME (object));
 }
 
+/* Of the leak checker, if the program has one. */
+void __lsan_disable (void) __attribute__ ((weak));
+void __lsan_enable (void) __attribute__ ((weak));
+
 /* What lives, by address; the value says what it is. */
 static GHashTable *
 live_objects (GstTracer *tracer)
@@ -127,7 +131,11 @@ live_objects (GstTracer *tracer)
       g_hash_table_new_full (g_direct_hash, g_direct_equal, NULL, g_free);
   GstStructure *info = NULL;
 
+  if (__lsan_disable != NULL)
+    __lsan_disable ();
   g_signal_emit_by_name (tracer, "get-live-objects", &info);
+  if (__lsan_enable != NULL)
+    __lsan_enable ();
   const GValue *list = gst_structure_get_value (info, "live-objects-list");
   for (guint i = 0; i < gst_value_list_get_size (list); i++) {
     const GstStructure *entry =

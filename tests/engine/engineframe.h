@@ -224,6 +224,22 @@ frame_wait_callbacks (struct frame *frame)
     sched_yield ();
 }
 
+/* Submits a frame that reads, as its plane 0, the tensor of a first one, which need
+ * not be there yet. */
+static inline void
+frame_submit_after (struct frame *frame, pp_device *device, unsigned pinned,
+    const struct frame *first)
+{
+  pp_task task = frame_task (frame, pinned);
+  pp_error error = { 0 };
+
+  task.view.plane[0] = first->tensor;
+  task.after = first->job;
+  frame->job = pp_submit (device, &task, &error);
+  frame->submitted = 1;
+  EXPECT (frame->job != NULL, "%s", error.text);
+}
+
 static inline void
 frame_check (struct frame *frame, const char *what)
 {
@@ -243,6 +259,21 @@ frame_check_callbacks (struct frame *frame, const char *what)
   frame_wait_callbacks (frame);
   EXPECT (frame->inputs_done == 1 && frame->dones == 1 && frame->input_first,
       "%s: %d inputs done, %d done", what, frame->inputs_done, frame->dones);
+}
+
+/* Frames that were submitted in this order, since frames_ended was 0. */
+static inline void
+frames_check_order (
+    struct frame *frames, int n, pp_device *device, const char *what)
+{
+  EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
+  for (int i = 0; i < n; i++) {
+    EXPECT (pp_job_query (frames[i].job), "job %d after drain", i);
+    frame_check (&frames[i], what);
+    frame_check_callbacks (&frames[i], what);
+    EXPECT (!frames[i].failed && frames[i].ended_as == i, "job %d ended as %d",
+        i, frames[i].ended_as);
+  }
 }
 
 /* Waits for the job first. */
@@ -276,8 +307,20 @@ frames_check_closed (struct frame *frames, int n)
   for (int i = 0; i < n; i++) {
     EXPECT (pp_job_query (frames[i].job), "job %d after close", i);
     frame_check (&frames[i], "closed");
+    frame_check_callbacks (&frames[i], "closed");
     frame_clear (&frames[i]);
   }
+}
+
+/* A frame whose tensor is a frame, too: RGB, side x side. */
+static inline void
+frame_init_first (struct frame *frame, pp_arena *arena, int side, unsigned seed)
+{
+  pp_spec spec = sized_spec (side, side);
+
+  spec.type = PP_TYPE_UINT8;
+  spec.layout = PP_LAYOUT_NHWC;
+  frame_init (frame, arena, &spec, rgb_format (1500, 1500), 0, seed);
 }
 
 static inline pp_spec

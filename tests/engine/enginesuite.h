@@ -24,7 +24,20 @@ struct suite_test {
 
 static const pp_backend *backend;
 
-static pp_device *
+/* Whether the name is a backend's. */
+static inline bool
+suite_select (const char *name)
+{
+  static const pp_backend *const backends[] = { &pp_backend_cpu,
+    &pp_backend_cuda, &fake_backend };
+
+  for (int b = 0; b < LENGTH (backends); b++)
+    if (strcmp (name, backends[b]->name) == 0)
+      backend = backends[b];
+  return backend != NULL;
+}
+
+static inline pp_device *
 open_device (int streams)
 {
   pp_error error = { 0 };
@@ -39,7 +52,7 @@ open_device (int streams)
 }
 
 /* All, or those that the command line names behind the backend. */
-static bool
+static inline bool
 is_wanted (const char *name, int argc, char **argv)
 {
   for (int a = 2; a < argc; a++)
@@ -48,31 +61,35 @@ is_wanted (const char *name, int argc, char **argv)
   return argc == 2;
 }
 
-/* main's exit status; 77 where the backend has no device. */
-static int
-suite_main (const struct suite_test *tests, int n, int argc, char **argv)
+/* 0; else main's exit status: 77 where the backend has no device. */
+static inline int
+suite_check_device (void)
 {
-  static const pp_backend *const backends[] = { &pp_backend_cpu,
-    &pp_backend_cuda, &fake_backend };
   pp_error error = { 0 };
-  int which = -1;
-
-  for (int b = 0; b < LENGTH (backends); b++)
-    if (argc >= 2 && strcmp (argv[1], backends[b]->name) == 0)
-      which = b;
-  if (which < 0) {
-    fprintf (stderr, "usage: %s cpu|cuda|fake [TEST...]\n", argv[0]);
-    return 2;
-  }
-  backend = backends[which];
-
   pp_device *device = pp_device_open_backend (backend, -1, NULL, &error);
+
   if (device == NULL) {
     printf ("SKIP: %s\n", error.text);
     return error.status == PP_NO_DEVICE ? SKIP : 1;
   }
   printf ("%s\n", pp_device_name (device));
   pp_device_close (&device);
+  return 0;
+}
+
+/* main's exit status. */
+static inline int
+suite_main (const struct suite_test *tests, int n, int argc, char **argv)
+{
+  if (argc < 2 || !suite_select (argv[1])) {
+    fprintf (stderr, "usage: %s cpu|cuda|fake [TEST...]\n", argv[0]);
+    return 2;
+  }
+
+  const int unusable = suite_check_device ();
+
+  if (unusable != 0)
+    return unusable;
   setvbuf (stdout, NULL, _IOLBF, 0);
   for (int t = 0; t < n; t++)
     if (is_wanted (tests[t].name, argc, argv)) {

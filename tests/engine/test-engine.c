@@ -108,13 +108,8 @@ test_round_robin (void)
           i % 5, (unsigned) i);
       frame_submit (&frame[i], device, (unsigned) (i % 4));
     }
-    EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
+    frames_check_order (frame, FRAMES, device, "round robin");
     for (int i = 0; i < FRAMES; i++) {
-      EXPECT (pp_job_query (frame[i].job), "job %d after drain", i);
-      frame_check (&frame[i], "round robin");
-      frame_check_callbacks (&frame[i], "round robin");
-      EXPECT (!frame[i].failed && frame[i].ended_as == i, "job %d ended as %d",
-          i, frame[i].ended_as);
       EXPECT (frame[i].info.sequence == (uint64_t) i &&
               frame[i].info.stream == i % streams,
           "job %d was %d on stream %d", i, (int) frame[i].info.sequence,
@@ -171,12 +166,10 @@ check_after (pp_device *first_device, pp_device *second_device)
 {
   for (int round = 0; round < 20; round++) {
     struct frame first, second;
-    pp_spec spec = sized_spec (512, 512);
-    spec.type = PP_TYPE_UINT8;
-    spec.layout = PP_LAYOUT_NHWC;
-    frame_init (&first, pp_device_arena (first_device), &spec,
-        rgb_format (1500, 1500), 0, (unsigned) round);
-    spec = sized_spec (100, 90);
+    const pp_spec spec = sized_spec (100, 90);
+
+    frame_init_first (
+        &first, pp_device_arena (first_device), 512, (unsigned) round);
     frame_init (&second, pp_device_arena (second_device), &spec,
         rgb_format (512, 512), 0, 1);
     /* What the reference makes of the first one's tensor. */
@@ -186,11 +179,7 @@ check_after (pp_device *first_device, pp_device *second_device)
     pp_apply_c (second.plan, &view, second.expected);
 
     frame_submit (&first, first_device, 1);
-    pp_task task = frame_task (&second, 1);
-    task.view.plane[0] = first.tensor;
-    task.after = first.job;
-    second.job = pp_submit (second_device, &task, NULL);
-    second.submitted = 1;
+    frame_submit_after (&second, second_device, 1, &first);
     frame_check (&second, "after");
     frame_check (&first, "before");
     frame_clear (&second);

@@ -137,14 +137,9 @@ test_order (void)
       }
       frame_submit (&frame[i], device, (unsigned) (i / 2 % 4));
     }
-    EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
-    for (int i = 0; i < FRAMES; i++) {
-      frame_check (&frame[i], "order");
-      frame_check_callbacks (&frame[i], "order");
-      EXPECT (
-          frame[i].ended_as == i, "job %d ended as %d", i, frame[i].ended_as);
+    frames_check_order (frame, FRAMES, device, "order");
+    for (int i = 0; i < FRAMES; i++)
       frame_clear (&frame[i]);
-    }
     pp_device_close (&device);
   }
 }
@@ -426,25 +421,17 @@ test_after (void)
   for (unsigned round = 0; round < 20; round++) {
     struct frame first, second;
     pp_rect rects[12];
-    pp_spec spec = sized_spec (512, 512);
+    const pp_spec spec = sized_spec (30, 20);
     const pp_format format = rgb_format (512, 512);
 
-    spec.type = PP_TYPE_UINT8;
-    spec.layout = PP_LAYOUT_NHWC;
-    frame_init (&first, pp_device_arena (device), &spec,
-        rgb_format (1500, 1500), 0, round);
-    spec = sized_spec (30, 20);
+    frame_init_first (&first, pp_device_arena (device), 512, round);
     frame_init (&second, pp_device_arena (device), &spec, format, 0, 1);
     /* What the reference makes of the first one's tensor. */
     second.view.plane[0] = first.expected;
     pick_regions (rects, LENGTH (rects), &format, round);
     frame_set_regions (&second, &spec, format, rects, LENGTH (rects));
     frame_submit (&first, device, 1);
-    pp_task task = frame_task (&second, 1);
-    task.view.plane[0] = first.tensor;
-    task.after = first.job;
-    second.job = pp_submit (device, &task, NULL);
-    second.submitted = 1;
+    frame_submit_after (&second, device, 1, &first);
     frame_check (&second, "after");
     frame_clear (&second);
     frame_clear (&first);

@@ -141,11 +141,7 @@ test_after (void)
   frames_ended = 0;
   fake_hold (true);
   frame_submit (&first, device, 1);
-  pp_task task = frame_task (&second, 0);
-  task.view.plane[0] = first.tensor;
-  task.after = first.job;
-  second.job = pp_submit (device, &task, NULL);
-  second.submitted = 1;
+  frame_submit_after (&second, device, 0, &first);
   frame_submit (&third, device, 3);
   usleep (20000);
   EXPECT (__atomic_load_n (&second.inputs_done, __ATOMIC_SEQ_CST) == 0,
@@ -210,12 +206,7 @@ test_room (void)
     EXPECT (becomes (&frame[i].inputs_done, 1), "frame %d is not copied", i);
   fake_hold (false);
   pp_device_close (&device);
-  for (int i = 0; i < FRAMES; i++) {
-    EXPECT (pp_job_query (frame[i].job), "job %d after close", i);
-    frame_check (&frame[i], "room");
-    frame_check_callbacks (&frame[i], "room");
-    frame_clear (&frame[i]);
-  }
+  frames_check_closed (frame, FRAMES);
 }
 
 /* No pinned memory for a staged frame: its job fails, those ahead do not, and

@@ -2,10 +2,10 @@
  *
  * Memory as GStreamer's extension points let others make it, through the whole
  * element to the kernel: metas with map functions of their own, allocators and
- * pools, ours and others', metas of others, parent buffers; downstream's
- * allocation parameters, and consumers that do to a tensor and its pool whatever
- * they can. There is an error, or a tensor of the right size; a sanitizer sees
- * every byte that is read or written where it should not be.
+ * pools, ours and others', metas of others, regions of interest, parent buffers;
+ * downstream's allocation parameters, and consumers that do to a tensor and its
+ * pool whatever they can. There is an error, or a tensor of the right size; a
+ * sanitizer sees every byte that is read or written where it should not be.
  */
 #include "gst/cudapreproc.h"
 #include "kernels/preproc.h"
@@ -26,6 +26,7 @@ typedef struct {
   GstPad *upstream, *downstream;
   GstVideoInfo info;
   gsize tensor_size; /* 0: any, the caps are not known */
+  gboolean regions;  /* of frames become pictures */
   GstBufferPool *offered_pool;
   GstAllocator *offered;
   GstBuffer *kept[MAX_KEPT];
@@ -349,6 +350,28 @@ take_other_metas (Bench *bench, GstBuffer *buffer)
   }
 }
 
+/* As many as detectors find, or several tensors full, anywhere. */
+static void
+take_regions (Bench *bench, GstBuffer *buffer)
+{
+  static const gchar *const types[] = { "face", "car", "" };
+  input *in = bench->in;
+  const guint kind = take_byte (in);
+  const guint n = kind < 250 ? kind % 8 : 300;
+
+  for (guint i = 0; i < n; i++) {
+    GstVideoRegionOfInterestMeta *meta =
+        gst_buffer_add_video_region_of_interest_meta (buffer,
+            types[take_index (in, LENGTH (types))],
+            (guint) take_mostly (in, -8, 48), (guint) take_mostly (in, -8, 48),
+            (guint) take_mostly (in, 0, 48), (guint) take_mostly (in, 0, 48));
+    meta->id = take_int (in);
+    meta->parent_id = -1;
+    if (i == 7)
+      meta->roi_type = 0; /* no name */
+  }
+}
+
 static GstBuffer *
 take_frame (Bench *bench)
 {
@@ -376,6 +399,8 @@ take_frame (Bench *bench)
   if (take_bool (in) && gst_buffer_get_video_meta (buffer) == NULL)
     take_video_meta (bench, buffer);
   take_other_metas (bench, buffer);
+  if (bench->regions)
+    take_regions (bench, buffer);
   GST_BUFFER_PTS (buffer) = take_bool (in) ? take_word (in) : G_MAXUINT64;
   return buffer;
 }
@@ -696,7 +721,12 @@ open_bench (Bench *bench)
       "layout", take_index (in, PP_N_LAYOUTS), "method",
       take_index (in, PP_N_METHODS), "fit", take_index (in, PP_N_FITS),
       "denoise", take_index (in, PP_N_DENOISES), NULL));
-  g_object_set (bench->element, "batch-size", take_index (in, 6), NULL);
+  /* One byte, as it was before there were regions: inputs that are kept stay what
+   * they are. */
+  const guint batch = take_byte (in);
+  bench->regions = batch >= 192;
+  g_object_set (bench->element, "batch-size", batch % 6, "regions",
+      bench->regions, "region-types", batch >= 240 ? "face" : "", NULL);
   bench->bus = gst_bus_new ();
   gst_element_set_bus (bench->element, bench->bus);
   bench->upstream = new_pad (bench, "sink", GST_PAD_SRC);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Tap tables of any axis that a plan can have: every tap is inside, weights are
- * numbers and sum to one, and a part of the outputs has the same taps.
+ * numbers and sum to one, a part of the outputs has the same taps, and so has the
+ * table that is made the fast way.
  */
 #include "kernels/plan/taps.h"
 
@@ -104,6 +105,28 @@ check_part (const pp_taps *taps, const pp_spec *spec, pp_axis_geometry axis,
   pp_taps_clear (&part);
 }
 
+static void
+check_linear (
+    const pp_taps *taps, const pp_spec *spec, const pp_axis_geometry *axis)
+{
+  const size_t n = (size_t) taps->n_out;
+  const size_t bound = (size_t) pp_taps_linear_bound (spec, axis);
+  pp_taps fast;
+
+  if (bound == 0)
+    return;
+  fast.first = malloc (n * sizeof *fast.first);
+  fast.weight = malloc (n * bound * sizeof *fast.weight);
+  MUST (fast.first != NULL && fast.weight != NULL, "no memory");
+  pp_taps_fill_linear (&fast, spec, axis);
+  MUST (fast.n_taps == taps->n_taps &&
+          memcmp (fast.first, taps->first, n * sizeof *fast.first) == 0 &&
+          memcmp (fast.weight, taps->weight,
+              n * (size_t) taps->n_taps * sizeof *fast.weight) == 0,
+      "other taps");
+  pp_taps_clear (&fast);
+}
+
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
@@ -118,6 +141,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
       samples, axis.length);
   MUST (pp_taps_init (&taps, &spec, &axis), "no memory");
   check_taps (&taps, samples);
+  check_linear (&taps, &spec, &axis);
   if (from > 0)
     check_part (&taps, &spec, axis, from, samples);
   pp_taps_clear (&taps);

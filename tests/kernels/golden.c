@@ -4,18 +4,14 @@
  * with make of the same frame (golden/README.md). Caps, buffers and properties
  * are read by the element's own functions. Argument: cases.tsv.
  */
-#include <gst/video/video.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gst/buffers/input.h"
-#include "gst/caps/inputformat.h"
-#include "gst/settings/enums.h"
 #include "kernels/cpu/kernel_cpu.h"
 #include "kernels/reference/reference.h"
 
-#include "tests/common/elementspec.h"
+#include "goldencase.h"
 #include "turnedframe.h"
 
 #define MAX_GROUPS 26
@@ -80,30 +76,6 @@ static const struct kernel {
 /* The last one needs the device. */
 static guint n_kernels = G_N_ELEMENTS (kernels);
 
-/* The columns of cases.tsv, in order. */
-enum column {
-  NAME,
-  LIBRARY,
-  INPUT,
-  FORMAT,
-  WIDTH,
-  HEIGHT,
-  COLORIMETRY,
-  CHROMA_SITE,
-  PROPERTIES,
-  EXPECTED,
-  DIMS,
-  TYPE,
-  MAX_ABS,
-  MEAN_ABS,
-  REASON,
-  N_COLUMNS
-};
-
-static const gchar *const column_names[] = { "case", "library", "input",
-  "format", "width", "height", "colorimetry", "chroma_site", "properties",
-  "expected", "dims", "type", "max_abs", "mean_abs", "reason", NULL };
-
 typedef struct result {
   guint cases;
   gdouble worst; /* of difference / bound, both of max and of mean */
@@ -122,48 +94,6 @@ parse_number (const gchar *text, gdouble *value)
 
   *value = g_ascii_strtod (text, &end);
   return end != text && *end == '\0';
-}
-
-static gboolean
-parse_info (gchar **columns, GstVideoInfo *info)
-{
-  g_autoptr (GString) text = g_string_new (NULL);
-
-  g_string_printf (text,
-      "video/x-raw,format=%s,width=%s,height=%s,framerate=1/1", columns[FORMAT],
-      columns[WIDTH], columns[HEIGHT]);
-  if (!g_str_equal (columns[COLORIMETRY], "-"))
-    g_string_append_printf (text, ",colorimetry=%s", columns[COLORIMETRY]);
-  if (!g_str_equal (columns[CHROMA_SITE], "-"))
-    g_string_append_printf (text, ",chroma-site=%s", columns[CHROMA_SITE]);
-
-  g_autoptr (GstCaps) caps = gst_caps_from_string (text->str);
-
-  if (caps && gst_pp_video_info_from_caps (info, caps))
-    return TRUE;
-  g_print ("%s: caps are refused: %s\n", columns[NAME], text->str);
-  return FALSE;
-}
-
-/* A file of exactly size bytes, beside cases.tsv; free it. */
-static gchar *
-load (gchar **columns, const gchar *folder, const gchar *name, gsize size)
-{
-  g_autofree gchar *path = g_build_filename (folder, name, NULL);
-  g_autoptr (GError) error = NULL;
-  gchar *data;
-  gsize length;
-
-  if (!g_file_get_contents (path, &data, &length, &error)) {
-    g_print ("%s: %s\n", columns[NAME], error->message);
-    return NULL;
-  }
-  if (length == size)
-    return data;
-  g_print ("%s: %s has %zu bytes, expected %zu\n", columns[NAME], path, length,
-      size);
-  g_free (data);
-  return NULL;
 }
 
 static gdouble
@@ -195,25 +125,6 @@ element (pp_type type, const void *tensor, gsize i)
       break;
   }
   return NAN;
-}
-
-/* The file's dimensions must be the spec's: a tensor of the same number of
- * elements in another layout would only look like wrong numbers. */
-static gboolean
-check_dims (gchar **columns, const pp_spec *spec)
-{
-  const int n = pp_channels_count (spec->channels);
-  g_autofree gchar *dims = spec->layout == PP_LAYOUT_NCHW
-      ? g_strdup_printf ("%d:%d:%d:1", spec->width, spec->height, n)
-      : g_strdup_printf ("%d:%d:%d:1", n, spec->width, spec->height);
-
-  const gchar *type = gst_pp_enum_nick (gst_pp_types, (gint) spec->type);
-
-  if (g_str_equal (dims, columns[DIMS]) && g_str_equal (type, columns[TYPE]))
-    return TRUE;
-  g_print ("%s: the file is %s %s, the properties say %s %s\n", columns[NAME],
-      columns[TYPE], columns[DIMS], type, dims);
-  return FALSE;
 }
 
 struct difference {
@@ -380,80 +291,49 @@ check_directions (gchar **columns, const pp_spec *spec, const pp_format *format,
 }
 
 static gboolean
-check_plan (gchar **columns, const gchar *folder, const pp_plan *plan,
-    const pp_spec *spec, const pp_format *format, const GstVideoInfo *info)
+check_kernels (const GoldenCase *golden, const pp_plan *plan)
 {
-  const gsize size = GST_VIDEO_INFO_SIZE (info);
-  gchar *input = load (columns, folder, columns[INPUT], size);
   g_autofree gchar *expected =
-      load (columns, folder, columns[EXPECTED], plan->tensor_size);
-  g_autofree gchar *reason = NULL;
+      golden_load (golden, golden->columns[EXPECTED], plan->tensor_size);
+  const pp_view *frame = &golden->frame.view;
   gboolean right = TRUE;
-  GstPpInput frame;
 
-  if (!input || !expected) {
-    g_free (input);
+  if (expected == NULL)
     return FALSE;
-  }
-  if (!gst_pp_input_map (
-          &frame, info, gst_buffer_new_wrapped (input, size), &reason)) {
-    g_print ("%s: %s\n", columns[NAME], reason);
-    return FALSE;
-  }
   for (guint k = 0; k < n_kernels; k++)
-    right = check_kernel (columns, k, plan, &frame.view, expected) && right;
-  right = check_directions (columns, spec, format, &frame.view) && right;
-  gst_pp_input_clear (&frame);
-  return right;
+    right = check_kernel (golden->columns, k, plan, frame, expected) && right;
+  return check_directions (
+             golden->columns, &golden->spec, &golden->format, frame) &&
+      right;
 }
 
 static gboolean
-check_case (gchar **columns, const gchar *folder, const pp_spec *spec)
+check_case (const GoldenCase *golden)
 {
-  GstVideoInfo info;
-  pp_format format;
   pp_error error;
-  g_autofree gchar *reason = NULL;
+  pp_plan *plan = pp_plan_new (&golden->spec, &golden->format, NULL, &error);
 
-  if (!check_dims (columns, spec) || !parse_info (columns, &info))
-    return FALSE;
-  if (!gst_pp_format_from_video_info (&info, &format, &reason)) {
-    g_print ("%s: no format: %s\n", columns[NAME], reason);
+  if (plan == NULL) {
+    g_print ("%s: no plan: %s\n", golden->columns[NAME], error.text);
     return FALSE;
   }
 
-  pp_plan *plan = pp_plan_new (spec, &format, NULL, &error);
-
-  if (!plan) {
-    g_print ("%s: no plan: %s\n", columns[NAME], error.text);
-    return FALSE;
-  }
-
-  const gboolean right =
-      check_plan (columns, folder, plan, spec, &format, &info);
+  const gboolean right = check_kernels (golden, plan);
 
   pp_plan_unref (&plan);
   return right;
 }
 
 static void
-run_case (gchar **columns, const gchar *folder)
+run_case (const gchar *line, const gchar *folder)
 {
-  g_autofree gchar *reason = NULL;
-  pp_spec spec;
+  GoldenCase golden;
+  const gboolean right =
+      golden_case_init (&golden, line, folder) && check_case (&golden);
 
-  if (g_strv_length (columns) != N_COLUMNS ||
-      !g_ascii_islower (columns[NAME][0])) {
-    g_print ("%s: not a case of %d columns\n", columns[NAME], N_COLUMNS);
-    totals.failed++;
-  } else if (!test_spec_from_properties (columns[PROPERTIES], &spec, &reason)) {
-    g_print ("%s: %s\n", columns[NAME], reason);
-    totals.failed++;
-  } else if (check_case (columns, folder, &spec)) {
-    totals.passed++;
-  } else {
-    totals.failed++;
-  }
+  golden_case_clear (&golden);
+  totals.passed += right;
+  totals.failed += !right;
 }
 
 static void
@@ -480,8 +360,6 @@ print_totals (void)
 int
 main (int argc, char **argv)
 {
-  g_autoptr (GError) error = NULL;
-  g_autofree gchar *text = NULL;
   pp_error failure;
 
   gst_init (NULL, NULL);
@@ -489,30 +367,19 @@ main (int argc, char **argv)
     g_printerr ("usage: %s cases.tsv\n", argv[0]);
     return 2;
   }
-  if (!g_file_get_contents (argv[1], &text, NULL, &error)) {
-    g_printerr ("%s\n", error->message);
-    return 1;
-  }
 
+  g_auto (GStrv) lines = golden_read (argv[1]);
+  g_autofree gchar *folder = g_path_get_dirname (argv[1]);
+
+  if (lines == NULL)
+    return 1;
   device = pp_device_open (PP_BACKEND_CUDA, -1, NULL, &failure);
   if (device == NULL) {
     g_print ("SKIP cuda: %s\n", failure.text);
     n_kernels--;
   }
-
-  g_autofree gchar *folder = g_path_get_dirname (argv[1]);
-  g_auto (GStrv) lines = g_strsplit (g_strchomp (text), "\n", -1);
-  g_auto (GStrv) header = g_strsplit (lines[0] ? lines[0] : "", "\t", -1);
-
-  if (!g_strv_equal ((const gchar *const *) header, column_names)) {
-    g_printerr ("%s: the first line does not name the columns\n", argv[1]);
-    return 1;
-  }
-  for (guint i = 1; lines[i]; i++) {
-    g_auto (GStrv) columns = g_strsplit (lines[i], "\t", -1);
-
-    run_case (columns, folder);
-  }
+  for (guint i = 0; lines[i] != NULL; i++)
+    run_case (lines[i], folder);
   print_totals ();
   pp_device_close (&device);
   return totals.failed > 0 || totals.passed == 0 || totals.turned == 0;

@@ -336,6 +336,72 @@ test_slice (void)
   }
 }
 
+/* Whether the fast way gives the same bits; false where it cannot be used. */
+static bool
+check_linear (const pp_spec *spec, const pp_axis_geometry *axis)
+{
+  const int bound = pp_taps_linear_bound (spec, axis);
+  const size_t n = (size_t) axis->n_out;
+  struct table t;
+  pp_taps fast;
+
+  if (bound == 0)
+    return false;
+  fast.first = malloc (n * sizeof *fast.first);
+  fast.weight = malloc (n * (size_t) bound * sizeof *fast.weight);
+  pp_taps_fill_linear (&fast, spec, axis);
+  table_init (&t, spec, axis);
+  EXPECT (fast.n_out == t.taps.n_out && fast.n_taps == t.taps.n_taps &&
+          memcmp (fast.first, t.taps.first, n * sizeof *fast.first) == 0 &&
+          memcmp (fast.weight, t.taps.weight,
+              n * (size_t) fast.n_taps * sizeof *fast.weight) == 0,
+      "%s: other taps", t.name);
+  pp_taps_clear (&t.taps);
+  free (fast.first);
+  free (fast.weight);
+  return true;
+}
+
+static void
+test_linear (void)
+{
+  int made = 0;
+
+  for (int length = 1; length < 4000; length += 1 + length / 24)
+    for (int resized = 1; resized < 1300; resized += 1 + resized / 24)
+      for (int antialias = 0; antialias < 2; antialias++)
+        for (int chroma = 0; chroma < 4; chroma++) {
+          const pp_spec spec = { .method = PP_METHOD_BILINEAR,
+            .antialias = antialias };
+          const int part = (length + chroma) % 3 == 0 ? resized / 3 : 0;
+          const pp_axis_geometry axis = { length % 8, length, resized, part,
+            resized - part, chroma > 1 ? 2 : chroma, chroma % 2 == 1 };
+
+          made += check_linear (&spec, &axis);
+        }
+  EXPECT (made > 50000, "%d tables", made);
+}
+
+/* What it cannot be used for. */
+static void
+test_not_linear (void)
+{
+  const pp_spec bicubic = { .method = PP_METHOD_BICUBIC };
+  const pp_spec blurred = { .method = PP_METHOD_BILINEAR,
+    .denoise = PP_DENOISE_GAUSSIAN,
+    .denoise_size = 3 };
+  const pp_spec plain = { .method = PP_METHOD_BILINEAR };
+  const pp_axis_geometry axis = { 0, 100, 40, 0, 40, 0, false, false };
+  const pp_axis_geometry mirrored = { 0, 100, 40, 0, 40, 0, false, true };
+  const pp_axis_geometry large = { 0, 30000, 30000, 0, 30000, 0, false, false };
+
+  EXPECT (pp_taps_linear_bound (&plain, &axis) >= 2, "bilinear");
+  EXPECT (pp_taps_linear_bound (&bicubic, &axis) == 0, "bicubic");
+  EXPECT (pp_taps_linear_bound (&blurred, &axis) == 0, "blurred");
+  EXPECT (pp_taps_linear_bound (&plain, &mirrored) == 0, "mirrored");
+  EXPECT (pp_taps_linear_bound (&plain, &large) == 0, "large numbers");
+}
+
 int
 main (void)
 {
@@ -345,5 +411,7 @@ main (void)
   test_counts ();
   test_nearest ();
   test_slice ();
+  test_linear ();
+  test_not_linear ();
   return expect_end ();
 }

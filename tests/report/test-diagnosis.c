@@ -116,15 +116,18 @@ test_rules (void)
         gst_pp_bottleneck_name ((GstPpBottleneck) b));
 }
 
+/* A job that is all of its frame and of its tensor. */
+static const GstPpPart whole = { TRUE, TRUE };
+
 /* latency in microseconds. On the host a job ends when it does on the device. */
 static void
 add_job (GstPpStats *stats, const pp_job_info *info, const GstPpSpent *spent,
-    gdouble latency)
+    GstPpPart part, gdouble latency)
 {
   const GstClockTime ended = (GstClockTime) (info->times.done * 1000);
 
-  gst_pp_stats_add (
-      stats, info, TRUE, spent, ended - (GstClockTime) (latency * 1000), ended);
+  gst_pp_stats_add (stats, info, TRUE, spent, part,
+      ended - (GstClockTime) (latency * 1000), ended);
 }
 
 /* What the statistics make of jobs' times, on a device that is no CPU. */
@@ -146,7 +149,7 @@ test_recent (void)
       .streams_in_use = 3,
       .bytes_up = 1000,
       .times = { time - 200, time + 110, time + 114, time + 164 } };
-    add_job (&stats, &info, &spent, 600);
+    add_job (&stats, &info, &spent, whole, 600);
   }
   GstPpLoad load = stats.before;
   gst_pp_load_add (&load, &stats.recent);
@@ -170,7 +173,7 @@ test_recent (void)
       .streams_in_use = 3,
       .bytes_up = 1000,
       .times = { time, time + 110, time + 114, time + 164 } };
-    add_job (&stats, &info, &spent, 170);
+    add_job (&stats, &info, &spent, whole, 170);
   }
   EXPECT (gst_pp_stats_diagnose (&stats) == GST_PP_BOTTLENECK_SOURCE_TOO_SLOW,
       "%s", gst_pp_bottleneck_name (gst_pp_stats_diagnose (&stats)));
@@ -204,7 +207,8 @@ test_fields (void)
     const gchar *name;
     gdouble value;
   } expected[] = {
-    { "frames", 4 },
+    { "frames", 3 },
+    { "tensors", 1 },
     { "dropped", 2 },
     { "samples", 4 },
     { "bytes-up", 4000 },
@@ -234,7 +238,7 @@ test_fields (void)
       .bytes_down = 100,
       .bytes_staged = 10,
       .times = { time, uploaded, computed, computed + 7 } };
-    add_job (&stats, &info, &spent, 100 * i);
+    add_job (&stats, &info, &spent, (GstPpPart){ i != 2, i == 3 }, 100 * i);
     time = computed + 7;
   }
   GstStructure *structure = gst_pp_stats_to_structure (&stats);
@@ -263,7 +267,7 @@ test_percentiles (void)
       const gdouble upload =
           from_last < last ? 1 + (from_last * 7919u) % last / 2 * 2 : 1e6;
       const pp_job_info info = { .times = { 0, upload, upload, upload } };
-      gst_pp_stats_add (&stats, &info, TRUE, &spent, 0, 1);
+      gst_pp_stats_add (&stats, &info, TRUE, &spent, whole, 0, 1);
     }
     GstStructure *structure = gst_pp_stats_to_structure (&stats);
     for (guint p = 0; p < G_N_ELEMENTS (percents); p++) {
@@ -298,7 +302,7 @@ test_interval (void)
     const pp_job_info info = { .bytes_up = 1000,
       .streams_in_use = 2,
       .times = { time, time + length, time + length, time + length } };
-    add_job (&stats, &info, &spent, length);
+    add_job (&stats, &info, &spent, whole, length);
     time += i < 4 ? length : length / 2;
   }
   GstStructure *structure = gst_pp_stats_interval_to_structure (&stats);
@@ -363,9 +367,9 @@ test_samples (void)
     const GstClockTime ended = (GstClockTime) (info.times.done * 1000);
     const GstClockTime submitted = ended - (i + 1) * GST_USECOND;
 
-    gst_pp_stats_add (&all, &info, TRUE, &spent, submitted, ended);
-    gst_pp_stats_add (
-        &some, timed ? &info : &untimed, timed, &spent, submitted, ended);
+    gst_pp_stats_add (&all, &info, TRUE, &spent, whole, submitted, ended);
+    gst_pp_stats_add (&some, timed ? &info : &untimed, timed, &spent, whole,
+        submitted, ended);
   }
   GstStructure *expected = gst_pp_stats_to_structure (&all);
   GstStructure *structure = gst_pp_stats_to_structure (&some);
@@ -388,7 +392,7 @@ test_samples (void)
   /* None since the interval began: nothing is known of the stages. */
   const pp_job_info untimed = { .times = { NAN, NAN, NAN, NAN } };
   gst_pp_stats_begin_interval (&some);
-  gst_pp_stats_add (&some, &untimed, FALSE, &spent, GST_SECOND * 10,
+  gst_pp_stats_add (&some, &untimed, FALSE, &spent, whole, GST_SECOND * 10,
       GST_SECOND * 10 + 50 * GST_USECOND);
   structure = gst_pp_stats_interval_to_structure (&some);
   expect_stat (structure, "frames", 1);
@@ -415,7 +419,7 @@ test_standing_still (void)
     }
     const pp_job_info info = { .stream = (int) (i % 2),
       .times = { time, time + 20, time + 30, time + 40 } };
-    add_job (&stats, &info, &spent, 40);
+    add_job (&stats, &info, &spent, whole, 40);
   }
   GstStructure *structure = gst_pp_stats_to_structure (&stats);
   /* twice four jobs, two at a time, in 100 us */

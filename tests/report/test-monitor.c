@@ -33,8 +33,8 @@ use_locks (gpointer data)
   for (gdouble time = 100; !g_atomic_int_get (&shared->stop); time += 10) {
     const pp_job_info info = { .times = {
                                    time, time + 4, time + 6, time + 10 } };
-    gst_pp_monitor_add (
-        shared->monitor, &info, gst_util_get_timestamp (), &spent);
+    gst_pp_monitor_add (shared->monitor, &info, gst_util_get_timestamp (),
+        &spent, (GstPpPart){ TRUE, TRUE });
     gst_pp_error_gate_open (&shared->gate);
   }
   return NULL;

@@ -10,6 +10,8 @@
 #include "tests/common/elementframes.h"
 #include "tests/common/elementutil.h"
 
+#include "regionsoak.h"
+
 #define FRAME_TIME (GST_SECOND / 30)
 #define SIDE 12
 #define SLICE (3 * SIDE * SIDE) /* bytes: RGB in uint8 */
@@ -344,6 +346,46 @@ GST_START_TEST (test_any_number) {
 }
 GST_END_TEST
 
+/* A thousand frames; element-soak has ten thousand of a film. */
+GST_START_TEST (test_soak) {
+  region_soak (__i__,
+      "videotestsrc num-buffers=1001 pattern=ball ! "
+      "video/x-raw,format=NV12,width=320,height=240,framerate=30/1",
+      100, 3);
+}
+GST_END_TEST
+
+/* A frame counts once, however many tensors its regions fill, and a tensor once,
+ * however many frames fill it. */
+GST_START_TEST (test_stats_count_each_once) {
+  static const struct {
+    const gchar *properties;
+    guint frames, tensors;
+  } cases[] = { { "regions=meta batch-size=2", 5, 7 },
+    { "regions=meta", 5, 11 }, { "batch-size=4", 7, 2 }, { "", 7, 7 } };
+  /* Of which two are empty or outside. */
+  static const guint counts[] = { 0, 2, 5, 1, 0, 3, 4 };
+
+  for (guint c = 0; c < G_N_ELEMENTS (cases); c++) {
+    GstVideoInfo info;
+    GstHarness *h = new_harness (__i__, "NV12", cases[c].properties, &info);
+    guint64 frames = 0, tensors = 0;
+
+    for (guint f = 0; f < G_N_ELEMENTS (counts); f++)
+      gst_harness_push (h, new_frame (&info, f, regions, counts[f]));
+    gst_harness_push_event (h, gst_event_new_eos ());
+    GstStructure *stats = test_stats (h);
+    fail_unless (gst_structure_get (stats, "frames", G_TYPE_UINT64, &frames,
+        "tensors", G_TYPE_UINT64, &tensors, NULL));
+    fail_unless (frames == cases[c].frames && tensors == cases[c].tensors,
+        "%s: %u frames, %u tensors", cases[c].properties, (guint) frames,
+        (guint) tensors);
+    gst_structure_free (stats);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 /* How many tensors come does not follow from the framerate. */
 GST_START_TEST (test_framerate) {
   GstVideoInfo info;
@@ -367,6 +409,8 @@ add_tests (TCase *tcase)
   test_add (tcase, test_gap_for_no_region);
   test_add (tcase, test_order_of_gaps);
   test_add (tcase, test_any_number);
+  test_add (tcase, test_soak);
+  test_add (tcase, test_stats_count_each_once);
   test_add (tcase, test_framerate);
 }
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Long runs, by hand: meson test -C build --suite soak. A thousand pipelines one
- * after the other and a million frames through one; after a warm-up nothing
- * grows. Prints what there was on the way. On a GPU be alone: what it has is
+ * after the other, a million frames through one, and ten thousand of a film with
+ * regions; after a warm-up nothing grows. Prints what there was on the way. On a GPU be alone: what it has is
  * counted for all programs.
  *
- *   element-soak [cycles|frames [cpu|cuda]]   one of them, on one backend
+ *   element-soak [cycles|frames|regions [cpu|cuda]]   one of them, on one backend
  */
 
 #include "tests/common/elementutil.h"
 
-#ifdef HAVE_CUDA
-#include <cuda_runtime_api.h>
-#endif
+#include "figures.h"
+#include "regionsoak.h"
 
 #define CYCLES 1000
 #define WARM_CYCLES 100
@@ -21,61 +20,6 @@
 #define WARM_FRAMES 100000
 /* How often figures are printed. */
 #define LINES 10
-#define MIB ((gsize) 1 << 20)
-/* A thread's stack comes and goes; a GPU's memory is given in pieces of 2 MiB. */
-#define MAPPED_ROOM (16 * MIB)
-#define DEVICE_ROOM (4 * MIB)
-
-typedef struct {
-  guint threads, files;
-  gsize memory;
-  gsize mapped; /* pinned memory, too, which is not resident */
-  gsize device; /* memory of the GPU */
-} Figures;
-
-/* In use on the current GPU; 0 where there is none. */
-static gsize
-device_memory (void)
-{
-  size_t available = 0, total = 0;
-
-#ifdef HAVE_CUDA
-  if (cudaMemGetInfo (&available, &total) != cudaSuccess)
-    return 0;
-#endif
-  return total - available;
-}
-
-static Figures
-take_figures (gint backend, const gchar *unit, guint n, gint64 begin)
-{
-  const Figures now = { test_n_threads (), test_n_files (),
-    test_resident_memory (), test_virtual_memory (),
-    g_str_equal (test_backend (backend), "cuda") ? device_memory () : 0 };
-
-  g_print ("%8u %s: %6.1f MiB, %.1f mapped, %.1f on the GPU, %u threads, %u "
-           "files, %.1f s\n",
-      n, unit, (gdouble) now.memory / MIB, (gdouble) now.mapped / MIB,
-      (gdouble) now.device / MIB, now.threads, now.files,
-      (gdouble) (g_get_monotonic_time () - begin) / G_USEC_PER_SEC);
-  return now;
-}
-
-static void
-expect_flat (const Figures *warm, const Figures *now)
-{
-  test_expect_flat (warm->memory);
-  fail_unless (now->threads <= warm->threads, "%u threads, %u when warm",
-      now->threads, warm->threads);
-  fail_unless (now->mapped <= warm->mapped + MAPPED_ROOM,
-      "%" G_GSIZE_FORMAT " bytes mapped, %" G_GSIZE_FORMAT " when warm",
-      now->mapped, warm->mapped);
-  fail_unless (now->device <= warm->device + DEVICE_ROOM,
-      "%" G_GSIZE_FORMAT " bytes on the GPU, %" G_GSIZE_FORMAT " when warm",
-      now->device, warm->device);
-  fail_unless (now->files <= warm->files, "%u files, %u when warm", now->files,
-      warm->files);
-}
 
 static void
 run_cycle (gint backend)
@@ -114,11 +58,11 @@ GST_START_TEST (test_cycles) {
     /* GStreamer keeps idle threads of its own. */
     gst_task_cleanup_all ();
     g_usleep (50000);
-    const Figures now = take_figures (__i__, "cycles", n, begin);
+    const Figures now = figures_take (__i__, "cycles", n, begin);
     if (n == WARM_CYCLES)
       warm = now;
     else
-      expect_flat (&warm, &now);
+      figures_expect_flat (&warm, &now);
   }
 }
 GST_END_TEST
@@ -141,15 +85,44 @@ GST_START_TEST (test_frames) {
   for (guint n = FRAMES / LINES; n <= FRAMES; n += FRAMES / LINES) {
     while ((guint) g_atomic_int_get (&out) < n)
       g_usleep (1000);
-    const Figures now = take_figures (__i__, "frames", n, begin);
+    const Figures now = figures_take (__i__, "frames", n, begin);
     if (n == WARM_FRAMES)
       warm = now;
     else
-      expect_flat (&warm, &now);
+      figures_expect_flat (&warm, &now);
   }
   gst_message_unref (test_pop (pipeline, GST_MESSAGE_EOS));
   fail_unless_equals_int (out, FRAMES);
   test_stop (&pipeline);
+}
+GST_END_TEST
+
+static const gchar *
+find_film (void)
+{
+  static const gchar *const films[] = { SOURCE_ROOT
+    "/../shared/media/bunny_720p_orig.mp4",
+    SOURCE_ROOT "/tests/media/bunny_480_mjpeg420.avi" };
+
+  for (guint f = 0; f < G_N_ELEMENTS (films); f++)
+    if (g_file_test (films[f], G_FILE_TEST_EXISTS))
+      return films[f];
+  return NULL;
+}
+
+GST_START_TEST (test_regions) {
+  const gchar *film = find_film ();
+
+  if (!is_wanted ("regions", __i__))
+    return;
+  if (film == NULL) {
+    g_print ("SKIP regions: no film\n");
+    return;
+  }
+  g_autofree gchar *source =
+      g_strdup_printf ("filesrc location=\"%s\" ! decodebin", film);
+
+  region_soak (__i__, source, 1000, 1.5);
 }
 GST_END_TEST
 
@@ -158,6 +131,7 @@ add_tests (TCase *tcase)
 {
   test_add (tcase, test_cycles);
   test_add (tcase, test_frames);
+  test_add (tcase, test_regions);
 }
 
 int
