@@ -32,8 +32,8 @@ copies_init (Copies *copies, gsize up, gsize down)
   copies->backend = backend;
   copies->up = up;
   copies->down = down;
-  bench_require (
-      backend->open (-1, NULL, &copies->context, &error) == PP_OK, "open", &error);
+  bench_require (backend->open (-1, NULL, &copies->context, &error) == PP_OK,
+      "open", &error);
   bench_require (
       backend->enter (copies->context, &error) == PP_OK, "enter", &error);
   for (gint b = 0; b < BENCH_BUFFERS; b++) {
