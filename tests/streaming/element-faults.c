@@ -115,12 +115,12 @@ has_fired (const Fault *fault)
 
 /* These can be done without: the next wait tells of a device that is lost; fewer
  * staging threads do; a context is entered to give back what is in it; a frame
- * of upstream's that gets no pinned memory, or no record of it, is staged. */
+ * of upstream's that gets no pinned memory is staged. */
 static gboolean
 may_go_unnoticed (fake_call call)
 {
   return call == FAKE_EVENT_QUERY || call == FAKE_THREAD ||
-      call == FAKE_ENTER || call == FAKE_HOST_ALLOC || call == FAKE_MALLOC;
+      call == FAKE_ENTER || call == FAKE_HOST_ALLOC;
 }
 
 /* What maps of tensors on the device need besides: these fail, which whoever maps
