@@ -550,15 +550,6 @@ end_flush (GstCudaPreproc *self)
   set_flushing (self, FALSE);
 }
 
-/* Whether frames after such an event share no batch with those before it. */
-static gboolean
-ends_batch (GstEventType type)
-{
-  return type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS ||
-      type == GST_EVENT_SEGMENT || type == GST_EVENT_SEGMENT_DONE ||
-      type == GST_EVENT_GAP || type == GST_EVENT_EOS;
-}
-
 static gboolean
 gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
 {
@@ -571,7 +562,7 @@ gst_cuda_preproc_sink_event (GstBaseTransform *trans, GstEvent *event)
     GST_DEBUG_OBJECT (self, "flush-start: what is held will be discarded");
     set_flushing (self, TRUE);
   } else if (GST_EVENT_IS_SERIALIZED (event)) {
-    if (ends_batch (type))
+    if (gst_pp_batch_ends_at (type))
       close_batch (self, GST_EVENT_TYPE_NAME (event));
     gst_pp_output_queue_drain (&self->outputs, GST_EVENT_TYPE_NAME (event));
     /* The end of the last segment is not the end of the next. */

@@ -86,6 +86,14 @@ gst_pp_batch_extend (GstPpBatch *batch, GstBuffer *next)
 }
 
 gboolean
+gst_pp_batch_ends_at (GstEventType type)
+{
+  return type == GST_EVENT_STREAM_START || type == GST_EVENT_CAPS ||
+      type == GST_EVENT_SEGMENT || type == GST_EVENT_SEGMENT_DONE ||
+      type == GST_EVENT_GAP || type == GST_EVENT_EOS;
+}
+
+gboolean
 gst_pp_batch_is_full (const GstPpBatch *batch)
 {
   return batch->buffer != NULL && batch->n_pictures == batch->size;

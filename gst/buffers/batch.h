@@ -43,6 +43,9 @@ gboolean gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *pictures,
  * those of its frames until now and of next, which comes behind them. */
 void gst_pp_batch_extend (GstPpBatch *batch, GstBuffer *next);
 
+/* The same: whether frames after such an event share no batch with those before. */
+gboolean gst_pp_batch_ends_at (GstEventType type);
+
 gboolean gst_pp_batch_is_full (const GstPpBatch *batch);
 /* Makes the slices padding that have no picture; those on the device by jobs, whose
  * frames come from spare. FALSE and *error where one cannot be queued. Otherwise
