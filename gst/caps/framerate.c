@@ -61,16 +61,23 @@ scale_range (GValue *scaled, const GValue *range, gint n, gint d)
   g_value_unset (&max);
 }
 
-/* Items that are no framerates are left out. */
+/* Items that are no framerates are left out, and all others beside one that is any
+ * framerate: GStreamer would not take the list for a part of the template's range. */
 static gboolean
 scale_list (GValue *scaled, const GValue *list, gint n, gint d)
 {
   g_value_init (scaled, GST_TYPE_LIST);
   for (guint i = 0; i < gst_value_list_get_size (list); i++) {
+    const GValue *framerate = gst_value_list_get_value (list, i);
     GValue item = G_VALUE_INIT;
 
-    if (gst_pp_framerate_scale (
-            &item, gst_value_list_get_value (list, i), n, d))
+    if (is_any (framerate)) {
+      g_value_unset (scaled);
+      g_value_init (scaled, GST_TYPE_FRACTION_RANGE);
+      g_value_copy (framerate, scaled);
+      return TRUE;
+    }
+    if (gst_pp_framerate_scale (&item, framerate, n, d))
       gst_value_list_append_and_take_value (scaled, &item);
   }
   if (gst_value_list_get_size (scaled) > 0)
