@@ -5,6 +5,15 @@
 #include "buffers/cuda_memory.h"
 #include "debug.h"
 
+void
+gst_pp_converter_set_context (GstPpConverter *self, GstContext *context)
+{
+  const GstPpDeviceConstraints constraints =
+      gst_pp_live_settings_device_constraints (&self->settings);
+
+  gst_pp_open_device_set_context (&self->opened, context, constraints.index);
+}
+
 GstObject *
 gst_pp_converter_other_context (
     GstPpConverter *self, const GstPpNegotiated *negotiated, GstBuffer *input)

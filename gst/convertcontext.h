@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Frames in CUDA memory can be read in their own CUDA context only: the device
- * follows them there. For any element that has a converter.
+ * The CUDA context that others give. Frames in CUDA memory can be read in their own
+ * context only: the device follows them there. For any element that has a converter.
  */
 #ifndef GST_PP_CONVERT_CONTEXT_H
 #define GST_PP_CONVERT_CONTEXT_H
@@ -9,6 +9,9 @@
 #include "converter.h"
 
 G_BEGIN_DECLS
+
+/* GstElement's set_context, which chains up afterwards. Any thread. */
+void gst_pp_converter_set_context (GstPpConverter *self, GstContext *context);
 
 /* The context of input, whose caps say that it is in CUDA memory, if the device
  * does not work in it; else NULL. Belongs to input's memory. */

@@ -38,7 +38,7 @@ gst_pp_converter_install_properties (
    */
   g_object_class_install_property (klass, PROP_STATS,
       g_param_spec_boxed ("stats", "stats",
-          "Numbers of frames (frames, dropped, samples), bytes (bytes-up, -down, "
+          "Numbers of frames (frames, dropped, samples), tensors, bytes (bytes-up, -down, "
           "-staged), microseconds (upload-, kernel-, download- and latency-mean, "
           "-p50, -p95, -p99), streams in use, overlap (stage times over elapsed "
           "time) and the bottleneck's name",
@@ -215,17 +215,6 @@ gst_pp_converter_after_state (GstPpConverter *self, GstStateChange transition,
   if (transition == GST_STATE_CHANGE_READY_TO_NULL ||
       (transition == GST_STATE_CHANGE_NULL_TO_READY && failed))
     close_device (self);
-}
-
-/* contexts */
-
-void
-gst_pp_converter_set_context (GstPpConverter *self, GstContext *context)
-{
-  const GstPpDeviceConstraints constraints =
-      gst_pp_live_settings_device_constraints (&self->settings);
-
-  gst_pp_open_device_set_context (&self->opened, context, constraints.index);
 }
 
 /* runs */

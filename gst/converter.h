@@ -119,8 +119,6 @@ void gst_pp_converter_forget_tags (
 gboolean gst_pp_converter_turns (
     GstPpConverter *self, GstPpNegotiated *negotiated);
 
-/* GstElement's set_context, which chains up afterwards. Any thread. */
-void gst_pp_converter_set_context (GstPpConverter *self, GstContext *context);
 /* Waits for all jobs, at the end of the stream. Whether it ended well. */
 gboolean gst_pp_converter_end_stream (GstPpConverter *self);
 

@@ -3,6 +3,7 @@
 #include "elementclass.h"
 
 #include "buffers/meta.h"
+#include "convertcontext.h"
 #include "debug.h"
 
 static G_DEFINE_QUARK (gst - pp - converter - offset, converter_offset);

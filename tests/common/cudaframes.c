@@ -103,14 +103,7 @@ test_cuda_caps (const GstVideoInfo *info, gboolean cuda)
 void
 test_cuda_send_caps (GstHarness *h, const GstVideoInfo *info, gboolean cuda)
 {
-  GstCaps *caps = test_cuda_caps (info, cuda);
-  GstCaps *now = gst_pad_get_current_caps (h->srcpad);
-
-  if (now == NULL || !gst_caps_is_equal (caps, now))
-    gst_harness_set_src_caps (h, caps);
-  else
-    gst_caps_unref (caps);
-  gst_clear_caps (&now);
+  test_take_caps (h, test_cuda_caps (info, cuda));
 }
 
 GstHarness *

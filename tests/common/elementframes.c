@@ -173,17 +173,21 @@ test_numbered_frame (const GstVideoInfo *info, guint number)
 }
 
 void
-test_send_caps (GstHarness *h, const GstVideoInfo *info)
+test_take_caps (GstHarness *h, GstCaps *caps)
 {
-  GstCaps *caps = gst_video_info_to_caps ((GstVideoInfo *) info);
   GstCaps *now = gst_pad_get_current_caps (h->srcpad);
 
-  /* The same caps again would make a new pool, and nothing be recycled. */
   if (now == NULL || !gst_caps_is_equal (caps, now))
     gst_harness_set_src_caps (h, caps);
   else
     gst_caps_unref (caps);
   gst_clear_caps (&now);
+}
+
+void
+test_send_caps (GstHarness *h, const GstVideoInfo *info)
+{
+  test_take_caps (h, gst_video_info_to_caps ((GstVideoInfo *) info));
 }
 
 GstBuffer *

@@ -39,6 +39,9 @@ void test_paint (
 /* An RGB frame of one colour, which encodes the number; below 65536. */
 GstBuffer *test_numbered_frame (const GstVideoInfo *info, guint number);
 
+/* Negotiates caps (transfer full), where they are not already: the same caps again
+ * would make a new pool, and nothing be recycled. */
+void test_take_caps (GstHarness *h, GstCaps *caps);
 /* Negotiates info, where it is not already; pushes frame (transfer full) and
  * pulls what comes out. */
 void test_send_caps (GstHarness *h, const GstVideoInfo *info);

@@ -336,4 +336,15 @@ letterbox_spec (int width, int height)
   return spec;
 }
 
+/* The task's mistake is an error with this in its text. */
+static inline void
+expect_refused (pp_device *device, const pp_task *task, const char *text)
+{
+  pp_error error = { 0 };
+
+  EXPECT (pp_submit (device, task, &error) == NULL &&
+          error.status == PP_BAD_ARGUMENT && strstr (error.text, text) != NULL,
+      "%s: %s", text, error.text);
+}
+
 #endif

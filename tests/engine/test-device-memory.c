@@ -431,16 +431,6 @@ test_reserved (void)
 }
 
 static void
-expect_refused (pp_device *device, const pp_task *task, const char *text)
-{
-  pp_error error = { 0 };
-
-  EXPECT (pp_submit (device, task, &error) == NULL &&
-          error.status == PP_BAD_ARGUMENT && strstr (error.text, text) != NULL,
-      "%s: %s", text, error.text);
-}
-
-static void
 test_refused (void)
 {
   const pp_spec spec = letterbox_spec (16, 16);

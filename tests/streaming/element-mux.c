@@ -730,14 +730,36 @@ flush (GstPad *pad)
   begin_segment (pad);
 }
 
+static GstElement *
+start_two (gint backend, GstPad **pads)
+{
+  GstElement *pipeline = test_launch (backend, MUX OUT);
+
+  for (guint i = 0; i < 2; i++)
+    pads[i] = link_pad (test_element (pipeline, "mux"));
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
+  return pipeline;
+}
+
+/* After a batch of what both push now. */
+static void
+stop_two (GstElement *pipeline, GstPad **pads)
+{
+  push_to_pad (pads[0], 5);
+  push_to_pad (pads[1], 6);
+  EXPECT (pipeline, 5, 6);
+  gst_element_set_state (pipeline, GST_STATE_READY);
+  for (guint i = 0; i < 2; i++)
+    unlink_pad (test_element (pipeline, "mux"), pads[i]);
+  test_stop (&pipeline);
+}
+
 /* The frames that waited are gone: of all streams, or of one. */
 GST_START_TEST (test_flush) {
   for (guint flushed = 1; flushed <= 2; flushed++) {
-    GstElement *pipeline = test_launch (__i__, MUX OUT);
-    GstElement *mux = test_element (pipeline, "mux");
-    GstPad *pads[] = { link_pad (mux), link_pad (mux) };
+    GstPad *pads[2];
+    GstElement *pipeline = start_two (__i__, pads);
 
-    gst_element_set_state (pipeline, GST_STATE_PLAYING);
     for (guint i = 0; i < 2; i++)
       begin_stream (pads[i]);
     push_to_pad (pads[0], 1);
@@ -746,13 +768,7 @@ GST_START_TEST (test_flush) {
     push_to_pad (pads[0], 3); /* waits for the other stream's */
     for (guint i = 0; i < flushed; i++)
       flush (pads[i]);
-    push_to_pad (pads[0], 5);
-    push_to_pad (pads[1], 6);
-    EXPECT (pipeline, 5, 6);
-    gst_element_set_state (pipeline, GST_STATE_READY);
-    for (guint i = 0; i < 2; i++)
-      unlink_pad (mux, pads[i]);
-    test_stop (&pipeline);
+    stop_two (pipeline, pads);
   }
 }
 GST_END_TEST
@@ -768,11 +784,9 @@ flush_often (gpointer pad)
 /* A stream's gaps, before its segment too, beside flushes of it: nobody complains of
  * a pad without a segment. */
 GST_START_TEST (test_gap_and_flush) {
-  GstElement *pipeline = test_launch (__i__, MUX OUT);
-  GstElement *mux = test_element (pipeline, "mux");
-  GstPad *pads[] = { link_pad (mux), link_pad (mux) };
+  GstPad *pads[2];
+  GstElement *pipeline = start_two (__i__, pads);
 
-  gst_element_set_state (pipeline, GST_STATE_PLAYING);
   gst_pad_push_event (pads[0], gst_event_new_stream_start ("test"));
   gst_pad_push_event (pads[0], gst_event_new_gap (0, FRAME));
   for (guint i = 0; i < 2; i++)
@@ -782,13 +796,7 @@ GST_START_TEST (test_gap_and_flush) {
     gst_pad_push_event (pads[0], gst_event_new_gap (i * FRAME, FRAME));
   g_thread_join (thread);
   flush (pads[0]);
-  push_to_pad (pads[0], 5);
-  push_to_pad (pads[1], 6);
-  EXPECT (pipeline, 5, 6);
-  gst_element_set_state (pipeline, GST_STATE_READY);
-  for (guint i = 0; i < 2; i++)
-    unlink_pad (mux, pads[i]);
-  test_stop (&pipeline);
+  stop_two (pipeline, pads);
 }
 GST_END_TEST
 
