@@ -23,6 +23,10 @@ is_any (const GValue *value)
 gboolean
 gst_pp_framerate_is_open (const GValue *framerate)
 {
+  if (GST_VALUE_HOLDS_LIST (framerate))
+    for (guint i = 0; i < gst_value_list_get_size (framerate); i++)
+      if (gst_pp_framerate_is_open (gst_value_list_get_value (framerate, i)))
+        return TRUE;
   return is_any (framerate) ||
       (GST_VALUE_HOLDS_FRACTION (framerate) &&
           gst_value_get_fraction_numerator (framerate) == 0);

@@ -290,6 +290,9 @@ static const struct {
   { VIDEO "framerate = (fraction) 0/1", GST_PAD_SINK, "0/1", 1, 4 },
   { VIDEO "framerate = (fraction) { 25/1, 30/1 }", GST_PAD_SINK,
       "{ (fraction)25/4, (fraction)15/2 }", 1, 4 },
+  /* Any framerate among others. */
+  { VIDEO "framerate = (fraction) { 30/1, [ 0/1, 2147483647/1 ] }",
+      GST_PAD_SINK, "[ 0/1, 2147483647/1 ]", 1, 1 },
   { VIDEO "framerate = (fraction) [ 1/1, 60/1 ]", GST_PAD_SINK, "[ 1/4, 15/1 ]",
       1, 4 },
   { VIDEO "framerate = (fraction) 1/2147483647", GST_PAD_SINK, "1/2147483647",
@@ -312,6 +315,9 @@ static const struct {
   /* Video caps need no framerate: one that says nothing is not asked for. */
   { T ANY_RATE, GST_PAD_SRC, NULL, 1 },
   { T "framerate = (fraction) 0/1", GST_PAD_SRC, NULL, 1 },
+  { T "framerate = (fraction) { 30/1, 0/1 }", GST_PAD_SRC, NULL, 1 },
+  { T "framerate = (fraction) { 30/1, [ 0/1, 2147483647/1 ] }", GST_PAD_SRC,
+      NULL, 1 },
   { T "types = uint8", GST_PAD_SRC, NULL, 1 },
   { "EMPTY", GST_PAD_SRC, NULL, 0 },
 };
