@@ -773,11 +773,14 @@ GST_START_TEST (test_flush) {
 }
 GST_END_TEST
 
+static gint flushed_often; /* atomic */
+
 static gpointer
 flush_often (gpointer pad)
 {
-  for (guint i = 0; i < 3000; i++)
+  for (guint i = 0; i < 50000; i++)
     flush (pad);
+  g_atomic_int_set (&flushed_often, TRUE);
   return NULL;
 }
 
@@ -791,8 +794,9 @@ GST_START_TEST (test_gap_and_flush) {
   gst_pad_push_event (pads[0], gst_event_new_gap (0, FRAME));
   for (guint i = 0; i < 2; i++)
     begin_stream (pads[i]);
+  flushed_often = FALSE;
   GThread *thread = g_thread_new ("flush", flush_often, pads[0]);
-  for (guint i = 0; i < 20000; i++)
+  for (guint i = 0; !g_atomic_int_get (&flushed_often); i++)
     gst_pad_push_event (pads[0], gst_event_new_gap (i * FRAME, FRAME));
   g_thread_join (thread);
   flush (pads[0]);
