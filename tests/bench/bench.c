@@ -8,8 +8,6 @@
 #include "benchelements.h"
 #include "benchjobs.h"
 
-#include <string.h>
-
 #define SKIP 77
 
 /* clang-format off */
@@ -218,7 +216,7 @@ bench_list (
   for (guint j = 0; j < length; j++) {
     g_autofree gchar *name = bench_job_name (&list[j]);
 
-    if (run->only != NULL && strstr (name, run->only) == NULL)
+    if (!bench_is_wanted (run, name))
       continue;
     const BenchResult engine =
         bench_engine (run, &list[j], BENCH_MAX_STREAMS, BENCH_OVERLAPPED);
@@ -427,7 +425,7 @@ main (int argc, char **argv)
         "cameras, device, decoders, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
-        "jobs and sizes with this in their names", "TEXT" },
+        "jobs, sizes, batches and regions with this in their names", "TEXT" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
   GOptionContext *context = g_option_context_new (NULL);

@@ -2,6 +2,7 @@
 #include "benchjobs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gst/caps/inputformat.h"
 #include "tests/common/elementspec.h"
@@ -20,6 +21,12 @@ gdouble
 bench_now (void)
 {
   return (gdouble) g_get_monotonic_time ();
+}
+
+gboolean
+bench_is_wanted (const BenchRun *run, const gchar *name)
+{
+  return run->only == NULL || strstr (name, run->only) != NULL;
 }
 
 void

@@ -47,6 +47,8 @@ typedef struct {
   const gchar *only; /* of the lists, those with this in their names; or NULL */
 } BenchRun;
 
+gboolean bench_is_wanted (const BenchRun *run, const gchar *name);
+
 /* A failure here is a broken machine or build, not a result: says so and exits. */
 void bench_require (
     gboolean condition, const gchar *what, const pp_error *error);
