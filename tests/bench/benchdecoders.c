@@ -90,23 +90,13 @@ make_pipeline (
 }
 
 static void
-wait_for_tensor (GstBuffer *tensor, GstMapFlags where)
-{
-  GstMapInfo map;
-
-  bench_require (
-      gst_buffer_map (tensor, &map, GST_MAP_READ | where), "map", NULL);
-  gst_buffer_unmap (tensor, &map);
-}
-
-static void
 on_buffer (GstBuffer *buffer, gpointer data)
 {
   Decoder *decoder = data;
 
   if (decoder->way->tensors != NULL) {
     if (decoder->previous != NULL)
-      wait_for_tensor (decoder->previous, decoder->way->map);
+      bench_wait_for_tensor (decoder->previous, decoder->way->map);
     gst_buffer_replace (&decoder->previous, buffer);
   }
   g_atomic_int_inc (&decoder->seen);
@@ -305,7 +295,7 @@ on_single (GstBuffer *buffer, gpointer data)
 
   wait_for_events (buffer);
   const gdouble passed = bench_now ();
-  wait_for_tensor (buffer, GST_PP_MAP_CUDA);
+  bench_wait_for_tensor (buffer, GST_PP_MAP_CUDA);
   if (i >= 0 && i < single->frames) {
     single->passed[i] = passed - single->arrived;
     single->mapped[i] = bench_now () - single->arrived;

@@ -344,6 +344,16 @@ bench_make_mux (const BenchJob *job, gint sources, gint frames,
   return pipeline;
 }
 
+void
+bench_wait_for_tensor (GstBuffer *buffer, GstMapFlags where)
+{
+  GstMapInfo map;
+
+  bench_require (
+      gst_buffer_map (buffer, &map, GST_MAP_READ | where), "map", NULL);
+  gst_buffer_unmap (buffer, &map);
+}
+
 static void
 require_no_error (GstMessage *message)
 {

@@ -29,16 +29,6 @@ on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-static void
-wait_for_tensor (GstBuffer *buffer, GstMapFlags where)
-{
-  GstMapInfo map;
-
-  bench_require (
-      gst_buffer_map (buffer, &map, GST_MAP_READ | where), "map", NULL);
-  gst_buffer_unmap (buffer, &map);
-}
-
 /* Tensors are done in the order in which they come. */
 static void
 keep_tensor (Clock *clock, GstBuffer *buffer, gint number)
@@ -48,7 +38,7 @@ keep_tensor (Clock *clock, GstBuffer *buffer, gint number)
   gst_buffer_replace ((GstBuffer **) place, buffer);
   if (number == clock->warm_up || number == clock->last ||
       clock->latencies != NULL)
-    wait_for_tensor (buffer, GST_PP_MAP_CUDA);
+    bench_wait_for_tensor (buffer, GST_PP_MAP_CUDA);
 }
 
 /* Maps every buffer in host memory: waits until the tensor is there. */
@@ -61,7 +51,7 @@ on_tensor (GstBuffer *buffer, gpointer data)
   if (clock->kept != NULL)
     keep_tensor (clock, buffer, seen + 1);
   else
-    wait_for_tensor (buffer, 0);
+    bench_wait_for_tensor (buffer, 0);
   const gdouble now = bench_now ();
   g_atomic_int_inc (&clock->seen);
   if (seen + 1 == clock->warm_up)

@@ -24,7 +24,7 @@ gboolean device_tensors_has (const gchar *element);
 Run *device_tensors_open (const gchar *line);
 GstSample *device_tensors_pull (Run *run);
 gboolean device_tensors_close (Run *run);
-gchar *device_tensors_caps (GstSample *sample);
+void device_tensors_caps (GstSample *sample, gchar *to, gsize size);
 gboolean device_tensors_describe (
     GstSample *sample, GstCudaPreprocDeviceTensor *tensor);
 gboolean device_tensors_wait (GstSample *sample);
@@ -152,11 +152,13 @@ device_tensors_close (Run *run)
   return gone;
 }
 
-/* Of the tensor: free it with g_free. */
-gchar *
-device_tensors_caps (GstSample *sample)
+/* As text. */
+void
+device_tensors_caps (GstSample *sample, gchar *to, gsize size)
 {
-  return gst_caps_to_string (gst_sample_get_caps (sample));
+  g_autofree gchar *text = gst_caps_to_string (gst_sample_get_caps (sample));
+
+  g_strlcpy (to, text, size);
 }
 
 /* As it was when the tensor came; waits for nothing. */

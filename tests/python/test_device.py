@@ -68,7 +68,7 @@ def declare():
             ("open", ctypes.c_void_p, [ctypes.c_char_p]),
             ("pull", ctypes.c_void_p, [ctypes.c_void_p]),
             ("close", ctypes.c_int, [ctypes.c_void_p]),
-            ("caps", ctypes.c_void_p, [ctypes.c_void_p]),
+            ("caps", None, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
             ("describe", ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
             ("wait", ctypes.c_int, [ctypes.c_void_p]),
             ("read", ctypes.c_size_t,
@@ -89,8 +89,9 @@ class Tensor:
     """A tensor of a pipeline, as DeviceArray wants its provider."""
 
     def __init__(self, sample):
-        text = LIBRARY.device_tensors_caps(sample)
-        caps = ctypes.string_at(text).decode()
+        text = ctypes.create_string_buffer(1024)
+        LIBRARY.device_tensors_caps(sample, text, len(text))
+        caps = text.value.decode()
         self.type = re.search(r"types=\(string\)(\w+)", caps)[1]
         dimensions = re.search(r"dimensions=\(string\)([\d:]+)", caps)[1]
         self.shape = tuple(int(n) for n in reversed(dimensions.split(":")))
