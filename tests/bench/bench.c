@@ -340,6 +340,8 @@ static const Set known_sets[] = {
   { "batches", bench_batches, TRUE },
   { "regions", bench_regions, TRUE },
   { "cameras", bench_cameras, TRUE },
+  { "device", bench_device, TRUE },
+  { "decoders", bench_decoders, TRUE },
   { "opencv", bench_opencv, FALSE },
 };
 
@@ -398,7 +400,7 @@ bench (const BenchRun *run, const gchar *const *wanted)
     return SKIP;
   }
   g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
-           "every tensor mapped; microseconds a frame\n",
+           "every tensor in host memory mapped; microseconds a frame\n",
       pp_device_name (device), run->frames, BENCH_ROUNDS, BENCH_BUFFERS);
   pp_device_close (&device);
   bench_register_elements ();
@@ -420,7 +422,7 @@ main (int argc, char **argv)
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "frames a measurement", "N" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
         "of streams, classic, jobs, sizes, latency, elements, batches, regions, "
-        "cameras, or all; or opencv",
+        "cameras, device, decoders, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
         "jobs, sizes, batches and regions with this in their names", "TEXT" },

@@ -67,6 +67,25 @@ bench_job_frames (const BenchJob *job)
   return job->regions == 0 ? MAX (job->batch, 1) : 1;
 }
 
+gint
+bench_job_turns (gboolean on_device, gsize size, gint wanted)
+{
+  return on_device
+      ? MAX (wanted, (gint) ((BENCH_DEVICE_BYTES + size - 1) / size))
+      : wanted;
+}
+
+gint
+bench_job_recycled (const BenchJob *job)
+{
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  GstVideoInfo info;
+
+  bench_require (gst_video_info_from_caps (&info, caps), "caps", NULL);
+  return bench_job_turns (
+      job->on_device, info.size, MAX (job->recycled, BENCH_BUFFERS));
+}
+
 gchar *
 bench_job_name (const BenchJob *job)
 {
@@ -80,9 +99,11 @@ bench_job_name (const BenchJob *job)
 
   if (job->gaussian > 0)
     g_snprintf (gaussian, sizeof gaussian, " gaussian %d", job->gaussian);
-  return g_strdup_printf ("%dx%d %s -> %d %s %s%s%s%s%s", job->width,
-      job->height, job->format, job->target, job->type, job->fit, gaussian,
-      job->area ? " area" : "", job->pageable ? " pageable" : "", pictures);
+  return g_strdup_printf ("%dx%d %s%s -> %d %s %s%s%s%s%s%s", job->width,
+      job->height, job->format, job->on_device ? " on device" : "", job->target,
+      job->type, job->fit, gaussian, job->area ? " area" : "",
+      job->pageable ? " pageable" : "", pictures,
+      job->tensors_stay ? " on device" : "");
 }
 
 void
@@ -113,9 +134,14 @@ bench_mean_stages (BenchResult *result, gint frames)
 GstCaps *
 bench_job_caps (const BenchJob *job)
 {
-  return gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
       job->format, "width", G_TYPE_INT, job->width, "height", G_TYPE_INT,
       job->height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+
+  if (job->on_device)
+    gst_caps_set_features (
+        caps, 0, gst_caps_features_new ("memory:CUDAMemory", NULL));
+  return caps;
 }
 
 gchar *
