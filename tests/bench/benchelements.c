@@ -333,8 +333,10 @@ bench_make_mux (const BenchJob *job, gint sources, gint frames,
 {
   GString *line = g_string_new (NULL);
 
-  g_string_append_printf (
-      line, "cudapreprocmux name=preproc %s benchsink name=sink", properties);
+  g_string_append_printf (line,
+      "cudapreprocmux name=preproc %s queue max-size-buffers=4 "
+      "max-size-bytes=0 max-size-time=0 ! benchsink name=sink",
+      properties);
   for (gint i = 0; i < sources; i++) {
     g_autofree gchar *source = describe_source (job, i, frames);
     g_string_append_printf (line, " %s preproc.sink_%d", source, i);

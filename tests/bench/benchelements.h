@@ -19,7 +19,8 @@ void bench_register_elements (void);
  * left out. */
 GstElement *bench_make_pipeline (const BenchJob *job, gint frames,
     const gchar *properties, BenchSinkRender render, gpointer data);
-/* The same with so many sources of frames each, and cudapreprocmux. */
+/* The same with so many sources of frames each, cudapreprocmux, and a queue that
+ * holds some batches. */
 GstElement *bench_make_mux (const BenchJob *job, gint sources, gint frames,
     const gchar *properties, BenchSinkRender render, gpointer data);
 /* A pipeline of that line, whose sink is a benchsink with the name sink. */
