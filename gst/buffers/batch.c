@@ -42,11 +42,8 @@ gst_pp_batch_add (GstPpBatch *batch, const GstPpPicture *pictures,
 {
   const guint slice = (guint) pictures[0].index;
 
-  for (guint i = 0; i < n; i++) {
-    const guint nth = batch->n_pictures + i;
-
-    gst_pp_meta_set (batch->buffer, nth, nth + 1 == batch->size, &pictures[i]);
-  }
+  gst_pp_meta_set (batch->buffer, batch->n_pictures, n,
+      batch->n_pictures + n == batch->size, pictures);
   if (attach)
     gst_buffer_add_parent_buffer_meta (batch->buffer, frame->input.buffer);
   if (!gst_pp_frame_submit (frame, device, plans, n, get_memory (batch), slice,

@@ -79,12 +79,12 @@ typedef struct {
   guint n; /* fields seen */
 } Filling;
 
-/* Looking through the metas of one buffer for the place of one. */
+/* Looking through the metas of one buffer for those of some pictures. */
 typedef struct {
-  const Value *values; /* NULL: for none */
-  guint before;        /* metas that stay in front of it */
-  gboolean last;       /* all behind it are removed */
-  gboolean filled;     /* one has the values */
+  const GstPpPicture *pictures;
+  guint n, filled; /* pictures; the first ones have a meta */
+  guint before;    /* metas that stay in front of them */
+  gboolean last;   /* all behind them are removed */
 } Search;
 
 /* NULL and 0 where something else of the process has taken the name. */
@@ -173,11 +173,46 @@ fill (GstCustomMeta *meta, const Value *values)
       filling.n == N_FIELDS;
 }
 
-/* Fills the one in that place, or removes it where it cannot be filled. */
+static void
+list_values (const GstPpPicture *picture, Value values[N_FIELDS])
+{
+  const pp_geometry *geometry = &picture->geometry;
+  const pp_rect *source = &geometry->source, *target = &geometry->target;
+  const GstPpRegion *region = picture->region;
+
+  values[WIDTH].integer = picture->width;
+  values[HEIGHT].integer = picture->height;
+  values[SRC_X].integer = source->x;
+  values[SRC_Y].integer = source->y;
+  values[SRC_WIDTH].integer = source->width;
+  values[SRC_HEIGHT].integer = source->height;
+  values[DST_X].integer = target->x;
+  values[DST_Y].integer = target->y;
+  values[DST_WIDTH].integer = target->width;
+  values[DST_HEIGHT].integer = target->height;
+  for (guint i = 0; i < G_N_ELEMENTS (geometry->matrix); i++)
+    values[M0 + i].real = geometry->matrix[i];
+  values[INDEX].integer = picture->index;
+  values[PTS].number = picture->pts;
+  values[DURATION].number = picture->duration;
+  values[OFFSET].number = picture->offset;
+  values[PAD].string = picture->pad != NULL ? picture->pad : "";
+  /* The whole frame is no region. */
+  values[REGION].integer = region != NULL ? picture->nth_region : -1;
+  values[REGIONS].integer = region != NULL ? picture->n_regions : 0;
+  values[REGION_ID].integer = region != NULL ? region->id : -1;
+  values[REGION_PARENT].integer = region != NULL ? region->parent : -1;
+  values[REGION_TYPE].string = region != NULL ? region->type : "";
+}
+
+/* Fills the next one, or removes it where it cannot be filled or is one too
+ * many. */
 static gboolean
 visit (GstBuffer *buffer, GstMeta **meta, gpointer data)
 {
   Search *search = data;
+  Value values[N_FIELDS];
+  gboolean filled = FALSE;
 
   if ((*meta)->info->api != api)
     return TRUE;
@@ -186,12 +221,15 @@ visit (GstBuffer *buffer, GstMeta **meta, gpointer data)
     return TRUE;
   }
   GST_META_FLAG_UNSET (*meta, GST_META_FLAG_POOLED);
-  if (!search->filled && search->values != NULL &&
-      fill ((GstCustomMeta *) *meta, search->values))
-    search->filled = TRUE;
+  if (search->filled < search->n) {
+    list_values (&search->pictures[search->filled], values);
+    filled = fill ((GstCustomMeta *) *meta, values);
+  }
+  if (filled)
+    search->filled++;
   else
     *meta = NULL;
-  return search->last || !search->filled;
+  return search->last || search->filled < search->n;
 }
 
 static void
@@ -210,55 +248,25 @@ add (GstBuffer *buffer, const Value *values)
 }
 
 void
-gst_pp_meta_set (
-    GstBuffer *buffer, guint nth, gboolean last, const GstPpPicture *picture)
+gst_pp_meta_set (GstBuffer *buffer, guint first, guint n, gboolean last,
+    const GstPpPicture *pictures)
 {
-  const pp_geometry *geometry = &picture->geometry;
-  const pp_rect *source = &geometry->source, *target = &geometry->target;
-  Value values[N_FIELDS] = {
-    [WIDTH].integer = picture->width,
-    [HEIGHT].integer = picture->height,
-    [SRC_X].integer = source->x,
-    [SRC_Y].integer = source->y,
-    [SRC_WIDTH].integer = source->width,
-    [SRC_HEIGHT].integer = source->height,
-    [DST_X].integer = target->x,
-    [DST_Y].integer = target->y,
-    [DST_WIDTH].integer = target->width,
-    [DST_HEIGHT].integer = target->height,
-    [INDEX].integer = picture->index,
-    [PTS].number = picture->pts,
-    [DURATION].number = picture->duration,
-    [OFFSET].number = picture->offset,
-    [PAD].string = picture->pad != NULL ? picture->pad : "",
-    /* The whole frame is no region. */
-    [REGION].integer = -1,
-    [REGION_ID].integer = -1,
-    [REGION_PARENT].integer = -1,
-    [REGION_TYPE].string = "",
-  };
-  Search search = { values, nth, last, FALSE };
+  Search search = { pictures, n, 0, first, last };
+  Value values[N_FIELDS];
 
-  if (picture->region != NULL) {
-    values[REGION].integer = picture->nth_region;
-    values[REGIONS].integer = picture->n_regions;
-    values[REGION_ID].integer = picture->region->id;
-    values[REGION_PARENT].integer = picture->region->parent;
-    values[REGION_TYPE].string = picture->region->type;
-  }
   if (!gst_pp_meta_is_registered ())
     return;
-  for (guint i = 0; i < G_N_ELEMENTS (geometry->matrix); i++)
-    values[M0 + i].real = geometry->matrix[i];
   gst_buffer_foreach_meta (buffer, visit, &search);
-  if (!search.filled)
+  for (guint i = search.filled; i < n; i++) {
+    list_values (&pictures[i], values);
     add (buffer, values);
+  }
 }
 
 void
 gst_pp_meta_truncate (GstBuffer *buffer, guint n)
 {
-  Search search = { NULL, n, TRUE, FALSE };
+  Search search = { .before = n, .last = TRUE };
 
   if (gst_pp_meta_is_registered ())
     gst_buffer_foreach_meta (buffer, visit, &search);

@@ -34,11 +34,12 @@ const GstMetaInfo *gst_pp_meta_register (void);
  * Tensors go without it then. */
 gboolean gst_pp_meta_is_registered (void);
 
-/* Makes the meta of this picture the nth of the kind on buffer, from 0; the ones
- * before it are there. last: takes all behind it from buffer, which came with a
- * frame or which the pool kept. buffer must be writable. */
-void gst_pp_meta_set (
-    GstBuffer *buffer, guint nth, gboolean last, const GstPpPicture *picture);
+/* Makes the metas of n pictures those of the kind on buffer from the first-th on,
+ * counted from 0; the ones before are there. last: takes all behind them from
+ * buffer, which came with a frame or which the pool kept. buffer must be
+ * writable. */
+void gst_pp_meta_set (GstBuffer *buffer, guint first, guint n, gboolean last,
+    const GstPpPicture *pictures);
 /* Takes all of the kind from buffer but the first n. */
 void gst_pp_meta_truncate (GstBuffer *buffer, guint n);
 /* For a pool that gets buffer back: lets it keep the metas. Making a new one takes

@@ -126,14 +126,6 @@ pp_job_get_pictures (const pp_job *job, pp_pictures *pictures)
 }
 
 static bool
-has_padding (const pp_plan *plan)
-{
-  const pp_numbers *n = &plan->numbers;
-
-  return n->content_width < n->width || n->content_height < n->height;
-}
-
-static bool
 holds_padding (const pp_picture *picture)
 {
   return picture->padding != NULL &&
@@ -167,7 +159,8 @@ note_padding_on_device (pp_job *job)
     const pp_plan *plan = picture->plan;
     const uint64_t wanted = padding_on_device (job, plan);
     const uint64_t there = picture->padding != NULL ? *picture->padding : 0;
-    const bool any = job->task.padding_only || has_padding (plan) || plan->gaps;
+    const bool any =
+        job->task.padding_only || pp_plan_has_padding (plan) || plan->gaps;
 
     if (any && !is_padded (job, there, wanted))
       job->pad |= UINT64_C (1) << i;
@@ -191,7 +184,8 @@ pp_job_fill_padding (pp_job *job)
   for (int i = 0; i < job->task.n_pictures; i++)
     job->padding |= job->task.n_pictures > 1 &&
         job->picture[i].plan->pool != NULL &&
-        has_padding (job->picture[i].plan) && !job->picture[0].plan->gaps;
+        pp_plan_has_padding (job->picture[i].plan) &&
+        !job->picture[0].plan->gaps;
 
   for (int i = 0; i < job->task.n_pictures; i++) {
     const pp_picture *picture = &job->picture[i];

@@ -94,6 +94,10 @@ pp_pinned_tables_get (pp_device *device, const pp_pictures *pictures,
   pp_pinned_tables *found = NULL;
   int at = 0;
 
+  /* Plans for one frame do not come again. Without their tables, those of the next
+   * frame are written to memory that is still in the cache. */
+  if (pictures->plan[0]->pool != NULL)
+    return create (device, pictures, all_rows, error);
   while (at < PP_MAX_KEPT_TABLES - 1 && kept[at] != NULL &&
       !are_of (kept[at], pictures, all_rows))
     at++;

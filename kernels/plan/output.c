@@ -164,6 +164,14 @@ fill_span (
   }
 }
 
+bool
+pp_plan_has_padding (const pp_plan *plan)
+{
+  const pp_numbers *n = &plan->numbers;
+
+  return n->content_width < n->width || n->content_height < n->height;
+}
+
 void
 pp_plan_fill_padding (const pp_plan *plan, void *tensor)
 {
@@ -173,6 +181,8 @@ pp_plan_fill_padding (const pp_plan *plan, void *tensor)
 
   if (plan->gaps)
     memset (tensor, PP_GAP_BYTE, plan->tensor_size);
+  if (!pp_plan_has_padding (plan))
+    return;
   for (int c = 0; c < n->n_channels; c++)
     for (int y = 0; y < n->height; y++) {
       const bool beside = y >= top && y < bottom;

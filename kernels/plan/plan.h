@@ -204,6 +204,8 @@ typedef struct pp_planes {
 /* A view of the plan's extents in a frame. Kernels take such a view. */
 pp_view pp_plan_crop_view (const pp_plan *plan, const pp_view *frame);
 
+/* Whether the content leaves a part of the tensor free. */
+bool pp_plan_has_padding (const pp_plan *plan);
 /* Writes the padding of a tensor in host memory: everything but the content. */
 void pp_plan_fill_padding (const pp_plan *plan, void *tensor);
 /* Set in a record of padding, beside the plan's id: the content is padding, too. */

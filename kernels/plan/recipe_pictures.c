@@ -186,11 +186,9 @@ static bool
 is_whole (const struct pictures *pictures, int rank)
 {
   const pp_plan *plan = pictures->all->plan[pictures->order[rank]];
-  const pp_numbers *n = &plan->numbers;
 
   return !plan->gaps &&
-      (pictures->maker->recipe->facts.padding ||
-          (n->content_width == n->width && n->content_height == n->height));
+      (pictures->maker->recipe->facts.padding || !pp_plan_has_padding (plan));
 }
 
 static size_t

@@ -8,8 +8,6 @@
 #include "benchelements.h"
 #include "benchjobs.h"
 
-#include <string.h>
-
 #define SKIP 77
 
 /* clang-format off */
@@ -218,7 +216,7 @@ bench_list (
   for (guint j = 0; j < length; j++) {
     g_autofree gchar *name = bench_job_name (&list[j]);
 
-    if (run->only != NULL && strstr (name, run->only) == NULL)
+    if (!bench_is_wanted (run, name))
       continue;
     const BenchResult engine =
         bench_engine (run, &list[j], BENCH_MAX_STREAMS, BENCH_OVERLAPPED);
@@ -244,6 +242,35 @@ static void
 bench_sizes (const BenchRun *run)
 {
   bench_list (run, "sizes", sizes, G_N_ELEMENTS (sizes));
+}
+
+/* Turned pictures beside upright ones of the same tensor. */
+static void
+bench_turned (const BenchRun *run)
+{
+  static const gchar *const directions[] = { NULL, "90r", "180" };
+  static const guint some[] = { 0, 1, 2, 8, 16 };
+
+  g_print ("\nturned\n  %-50s %8s %8s %8s %8s\n", "", "engine", "/ upr.",
+      "pipeline", "/ upr.");
+  for (guint j = 0; j < G_N_ELEMENTS (some); j++) {
+    gdouble engine = 0, pipeline = 0;
+    for (guint d = 0; d < G_N_ELEMENTS (directions); d++) {
+      BenchJob job = jobs[some[j]];
+      job.direction = directions[d];
+      g_autofree gchar *name = bench_job_name (&job);
+      const gdouble by_engine =
+          bench_engine (run, &job, BENCH_MAX_STREAMS, BENCH_OVERLAPPED).time;
+      const gdouble by_pipeline = bench_pipeline (run, &job, 0, FALSE, 1).time;
+
+      if (d == 0) {
+        engine = by_engine;
+        pipeline = by_pipeline;
+      }
+      g_print ("  %-50s %8.1f %8.2f %8.1f %8.2f\n", name, by_engine,
+          by_engine / engine, by_pipeline, by_pipeline / pipeline);
+    }
+  }
 }
 
 /* One frame at a time, beside one waited-for pass of copies, whole frames and
@@ -337,11 +364,14 @@ static const Set known_sets[] = {
   { "classic", bench_classic, TRUE },
   { "jobs", bench_jobs, TRUE },
   { "sizes", bench_sizes, TRUE },
+  { "turned", bench_turned, TRUE },
   { "latency", bench_latency, TRUE },
   { "elements", bench_elements, TRUE },
   { "batches", bench_batches, TRUE },
   { "regions", bench_regions, TRUE },
   { "cameras", bench_cameras, TRUE },
+  { "device", bench_device, TRUE },
+  { "decoders", bench_decoders, TRUE },
   { "opencv", bench_opencv, FALSE },
 };
 
@@ -400,7 +430,7 @@ bench (const BenchRun *run, const gchar *const *wanted)
     return SKIP;
   }
   g_print ("%s; %d frames, best of %d rounds, %d prefilled frames in turns, "
-           "every tensor mapped; microseconds a frame\n",
+           "every tensor in host memory mapped; microseconds a frame\n",
       pp_device_name (device), run->frames, BENCH_ROUNDS, BENCH_BUFFERS);
   pp_device_close (&device);
   bench_register_elements ();
@@ -421,11 +451,11 @@ main (int argc, char **argv)
         "NAME" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "frames a measurement", "N" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
-        "of streams, classic, jobs, sizes, latency, elements, batches, regions, "
-        "cameras, or all; or opencv",
+        "of streams, classic, jobs, sizes, turned, latency, elements, batches, regions, "
+        "cameras, device, decoders, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,
-        "jobs and sizes with this in their names", "TEXT" },
+        "jobs, sizes, batches and regions with this in their names", "TEXT" },
     { NULL, 0, 0, 0, NULL, NULL, NULL },
   };
   GOptionContext *context = g_option_context_new (NULL);

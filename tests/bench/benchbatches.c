@@ -46,6 +46,8 @@ bench_batches (const BenchRun *run)
       BenchJob job = jobs[j];
       job.batch = batch;
       g_autofree gchar *name = bench_job_name (&job);
+      if (!bench_is_wanted (run, name))
+        continue;
       const BenchResult result = bench_pipeline (run, &job, 0, FALSE, 1);
       if (batch == 1)
         single = result.time;
@@ -92,6 +94,8 @@ bench_regions (const BenchRun *run)
       "", "us/frame", "x 1 by 1", "moved", "/ moved", "bounding", "/ bound.");
   for (guint j = 0; j < G_N_ELEMENTS (jobs); j++) {
     g_autofree gchar *name = bench_job_name (&jobs[j]);
+    if (!bench_is_wanted (run, name))
+      continue;
     const BenchResult result = bench_pipeline (run, &jobs[j], 0, FALSE, 1);
     if (jobs[j].one_by_one)
       one_by_one = result.time;

@@ -282,8 +282,21 @@ describe_source (const BenchJob *job, gint number, gint frames)
   return g_strdup_printf (
       "benchsource name=source_%d pageable=%d recycled=%d regions=%d "
       "one-by-one=%d num-buffers=%d !",
-      number, job->pageable, MAX (job->recycled, BENCH_BUFFERS), job->regions,
+      number, job->pageable, bench_job_recycled (job), job->regions,
       job->one_by_one, frames);
+}
+
+GstElement *
+bench_launch (const gchar *line, BenchSinkRender render, gpointer data)
+{
+  GstElement *pipeline = gst_parse_launch (line, NULL);
+
+  bench_require (pipeline != NULL, line, NULL);
+  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  BENCH_SINK (sink)->render = render;
+  BENCH_SINK (sink)->data = data;
+  gst_object_unref (sink);
+  return pipeline;
 }
 
 static GstElement *
@@ -291,19 +304,14 @@ launch (const BenchJob *job, const gchar *line, gint sources,
     BenchSinkRender render, gpointer data)
 {
   g_autoptr (GstCaps) caps = bench_job_caps (job);
-  GstElement *pipeline = gst_parse_launch (line, NULL);
+  GstElement *pipeline = bench_launch (line, render, data);
 
-  bench_require (pipeline != NULL, line, NULL);
   for (gint i = 0; i < sources; i++) {
     g_autofree gchar *name = g_strdup_printf ("source_%d", i);
     GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), name);
     g_object_set (source, "caps", caps, NULL);
     gst_object_unref (source);
   }
-  GstElement *sink = gst_bin_get_by_name (GST_BIN (pipeline), "sink");
-  BENCH_SINK (sink)->render = render;
-  BENCH_SINK (sink)->data = data;
-  gst_object_unref (sink);
   return pipeline;
 }
 
@@ -325,8 +333,10 @@ bench_make_mux (const BenchJob *job, gint sources, gint frames,
 {
   GString *line = g_string_new (NULL);
 
-  g_string_append_printf (
-      line, "cudapreprocmux name=preproc %s benchsink name=sink", properties);
+  g_string_append_printf (line,
+      "cudapreprocmux name=preproc %s queue max-size-buffers=4 "
+      "max-size-bytes=0 max-size-time=0 ! benchsink name=sink",
+      properties);
   for (gint i = 0; i < sources; i++) {
     g_autofree gchar *source = describe_source (job, i, frames);
     g_string_append_printf (line, " %s preproc.sink_%d", source, i);
@@ -337,16 +347,43 @@ bench_make_mux (const BenchJob *job, gint sources, gint frames,
 }
 
 void
-bench_wait_for_end (GstElement *pipeline)
+bench_wait_for_tensor (GstBuffer *buffer, GstMapFlags where)
 {
-  GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (
-      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
+  GstMapInfo map;
+
+  bench_require (
+      gst_buffer_map (buffer, &map, GST_MAP_READ | where), "map", NULL);
+  gst_buffer_unmap (buffer, &map);
+}
+
+static void
+require_no_error (GstMessage *message)
+{
   GError *error = NULL;
 
   if (GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR)
     gst_message_parse_error (message, &error, NULL);
   bench_require (error == NULL, error != NULL ? error->message : "", NULL);
   gst_message_unref (message);
+}
+
+void
+bench_check (GstElement *pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+  GstMessage *message = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR);
+
+  if (message != NULL)
+    require_no_error (message);
+  gst_object_unref (bus);
+}
+
+void
+bench_wait_for_end (GstElement *pipeline)
+{
+  GstBus *bus = gst_element_get_bus (pipeline);
+
+  require_no_error (gst_bus_timed_pop_filtered (
+      bus, GST_CLOCK_TIME_NONE, GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
   gst_object_unref (bus);
 }

@@ -19,9 +19,17 @@ void bench_register_elements (void);
  * left out. */
 GstElement *bench_make_pipeline (const BenchJob *job, gint frames,
     const gchar *properties, BenchSinkRender render, gpointer data);
-/* The same with so many sources of frames each, and cudapreprocmux. */
+/* The same with so many sources of frames each, cudapreprocmux, and a queue that
+ * holds some batches. */
 GstElement *bench_make_mux (const BenchJob *job, gint sources, gint frames,
     const gchar *properties, BenchSinkRender render, gpointer data);
+/* A pipeline of that line, whose sink is a benchsink with the name sink. */
+GstElement *bench_launch (
+    const gchar *line, BenchSinkRender render, gpointer data);
+/* Maps the buffer, which waits for its tensor; with GST_PP_MAP_CUDA on the device. */
+void bench_wait_for_tensor (GstBuffer *buffer, GstMapFlags where);
+/* Ends the program where the pipeline has posted an error. */
+void bench_check (GstElement *pipeline);
 /* Waits for EOS. */
 void bench_wait_for_end (GstElement *pipeline);
 

@@ -6,18 +6,24 @@
 
 #define IN_FLIGHT 16 /* enough for staging too */
 
+/* A tensor, which may be a slice of a batch, and the last job that wrote it. */
+typedef struct {
+  guint8 *tensor;
+  guint64 padding;
+  pp_job *job;
+} Slot;
+
 /* A device with what jobs need. */
 typedef struct {
   pp_device *device;
-  pp_arena *arena;
   pp_plan *plan;
   GstVideoInfo info;
-  gboolean pageable, urgent;
+  gboolean pageable, on_device, tensors_stay, urgent;
   gsize tensor_size;
-  guint8 *frame[BENCH_BUFFERS];
-  void *tensor[IN_FLIGHT];
-  guint64 padding[IN_FLIGHT];
-  pp_job *job[IN_FLIGHT];
+  gint n_frames, n_slots, batch;        /* slots: whole batches */
+  pp_arena *frame_arena, *tensor_arena; /* frames may be in ordinary memory */
+  guint8 **frame;
+  Slot *slot;
   /* over the timed jobs that ended, on the completion thread; the stages: sums */
   BenchResult sums;
   gint timed;
@@ -40,6 +46,47 @@ on_done (void *user, const pp_job_info *info, const pp_error *error)
   bench->sums.download += times->done - times->computed;
 }
 
+static guint8 *
+alloc_block (pp_arena *arena, gsize size)
+{
+  pp_error error;
+  guint8 *block = pp_arena_alloc (arena, size, &error);
+
+  bench_require (block != NULL, "memory", &error);
+  return block;
+}
+
+static void
+make_frames (Bench *bench)
+{
+  const gsize size = bench->info.size;
+  guint8 *host = bench->on_device ? g_malloc (size) : NULL;
+  pp_error error;
+
+  bench->frame = g_new0 (guint8 *, bench->n_frames);
+  for (gint f = 0; f < bench->n_frames; f++) {
+    bench->frame[f] = bench->pageable ? g_malloc (size)
+                                      : alloc_block (bench->frame_arena, size);
+    bench_fill (host != NULL ? host : bench->frame[f], size, (guint) f);
+    if (host != NULL)
+      bench_require (pp_arena_upload (bench->frame_arena, bench->frame[f], host,
+                         size, &error) == PP_OK,
+          "upload", &error);
+  }
+  g_free (host);
+}
+
+static void
+make_slots (Bench *bench)
+{
+  bench->slot = g_new0 (Slot, bench->n_slots);
+  for (gint s = 0; s < bench->n_slots; s++)
+    bench->slot[s].tensor = s % bench->batch == 0
+        ? alloc_block (
+              bench->tensor_arena, bench->tensor_size * (gsize) bench->batch)
+        : bench->slot[s - 1].tensor + bench->tensor_size;
+}
+
 static void
 bench_init (
     Bench *bench, const BenchRun *run, const BenchJob *job, gint streams)
@@ -49,25 +96,26 @@ bench_init (
   memset (bench, 0, sizeof *bench);
   bench->plan = bench_job_plan (job, &bench->info);
   bench->pageable = job->pageable;
+  bench->on_device = job->on_device;
+  bench->tensors_stay = job->tensors_stay;
+  bench->batch = MAX (job->batch, 1);
   bench->tensor_size = pp_plan_tensor_size (bench->plan);
+  bench->n_frames =
+      bench_job_turns (job->on_device, bench->info.size, BENCH_BUFFERS);
+  const gint slots =
+      bench_job_turns (job->tensors_stay, bench->tensor_size, IN_FLIGHT);
+  bench->n_slots = (slots + bench->batch - 1) / bench->batch * bench->batch;
   bench->device = pp_device_open (
       run->backend, -1, &(pp_device_options){ .streams = streams }, &error);
   bench_require (bench->device != NULL, "open", &error);
-  bench->arena = pp_device_arena (bench->device);
-  for (gint b = 0; b < BENCH_BUFFERS; b++) {
-    bench->frame[b] = job->pageable
-        ? g_malloc (bench->info.size)
-        : pp_arena_alloc (bench->arena, bench->info.size, &error);
-    bench_require (bench->frame[b] != NULL, "memory", &error);
-    bench_fill (bench->frame[b], bench->info.size, (guint) b);
-  }
-  for (gint b = 0; b < IN_FLIGHT; b++) {
-    bench->tensor[b] =
-        pp_arena_alloc (bench->arena, bench->tensor_size, &error);
-    bench_require (bench->tensor[b] != NULL, "memory", &error);
-  }
-  bench_require (
-      pp_device_reserve (bench->device, bench->plan, &error) == PP_OK,
+  bench->frame_arena = job->on_device ? pp_device_memory (bench->device)
+                                      : pp_device_arena (bench->device);
+  bench->tensor_arena = job->tensors_stay ? pp_device_memory (bench->device)
+                                          : pp_device_arena (bench->device);
+  make_frames (bench);
+  make_slots (bench);
+  bench_require (pp_device_reserve_in_place (bench->device, bench->plan, 1,
+                     job->on_device, job->tensors_stay, &error) == PP_OK,
       "reserve", &error);
 }
 
@@ -75,16 +123,20 @@ static void
 bench_clear (Bench *bench)
 {
   pp_device_drain (bench->device, NULL);
-  for (gint b = 0; b < IN_FLIGHT; b++) {
-    pp_job_unref (&bench->job[b]);
-    pp_arena_free (bench->arena, bench->tensor[b], bench->tensor_size);
+  for (gint s = 0; s < bench->n_slots; s++) {
+    pp_job_unref (&bench->slot[s].job);
+    if (s % bench->batch == 0)
+      pp_arena_free (bench->tensor_arena, bench->slot[s].tensor,
+          bench->tensor_size * (gsize) bench->batch);
   }
-  for (gint b = 0; b < BENCH_BUFFERS; b++) {
+  for (gint f = 0; f < bench->n_frames; f++) {
     if (bench->pageable)
-      g_free (bench->frame[b]);
+      g_free (bench->frame[f]);
     else
-      pp_arena_free (bench->arena, bench->frame[b], bench->info.size);
+      pp_arena_free (bench->frame_arena, bench->frame[f], bench->info.size);
   }
+  g_free (bench->frame);
+  g_free (bench->slot);
   pp_device_close (&bench->device);
   pp_plan_unref (&bench->plan);
 }
@@ -92,12 +144,13 @@ bench_clear (Bench *bench)
 static pp_job *
 submit (Bench *bench, gint i)
 {
-  const gint slot = i % IN_FLIGHT;
-  guint8 *frame = bench->frame[i % BENCH_BUFFERS];
-  const pp_picture picture = { bench->plan, bench->tensor[slot],
-    &bench->padding[slot] };
+  Slot *slot = &bench->slot[i % bench->n_slots];
+  guint8 *frame = bench->frame[i % bench->n_frames];
+  const pp_picture picture = { bench->plan, slot->tensor, &slot->padding };
   pp_task task = { .pictures = &picture,
     .n_pictures = 1,
+    .on_device = bench->on_device,
+    .tensors_on_device = bench->tensors_stay,
     .pinned_planes = bench->pageable ? 0 : ~0u,
     .urgent = bench->urgent,
     .done = on_done,
@@ -108,12 +161,12 @@ submit (Bench *bench, gint i)
     task.view.plane[p] = frame + GST_VIDEO_INFO_PLANE_OFFSET (&bench->info, p);
     task.view.stride[p] = (gsize) GST_VIDEO_INFO_PLANE_STRIDE (&bench->info, p);
   }
-  if (bench->job[slot] != NULL)
-    pp_job_wait (bench->job[slot], NULL);
-  pp_job_unref (&bench->job[slot]);
-  bench->job[slot] = pp_submit (bench->device, &task, &error);
-  bench_require (bench->job[slot] != NULL, "submit", &error);
-  return bench->job[slot];
+  if (slot->job != NULL)
+    pp_job_wait (slot->job, NULL);
+  pp_job_unref (&slot->job);
+  slot->job = pp_submit (bench->device, &task, &error);
+  bench_require (slot->job != NULL, "submit", &error);
+  return slot->job;
 }
 
 /* Adds the stages of the frames behind the warm-up to stages, and how many of them
@@ -122,10 +175,12 @@ static gdouble
 run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
     BenchResult *stages, gint *timed)
 {
+  const gint warm_up =
+      MAX (BENCH_WARM_UP, MAX (bench->n_frames, bench->n_slots));
   gdouble start = 0;
 
-  for (gint i = 0; i < BENCH_WARM_UP + frames; i++) {
-    if (i == BENCH_WARM_UP) {
+  for (gint i = 0; i < warm_up + frames; i++) {
+    if (i == warm_up) {
       pp_device_drain (bench->device, NULL);
       bench->sums = *stages;
       bench->timed = *timed;
@@ -136,8 +191,8 @@ run_once (Bench *bench, gint frames, gboolean serial, gdouble *latencies,
     if (!serial)
       continue;
     pp_job_wait (job, NULL);
-    if (i >= BENCH_WARM_UP)
-      latencies[i - BENCH_WARM_UP] = bench_now () - submitted;
+    if (i >= warm_up)
+      latencies[i - warm_up] = bench_now () - submitted;
   }
   pp_device_drain (bench->device, NULL);
   const gdouble end = bench_now ();

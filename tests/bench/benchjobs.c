@@ -2,6 +2,7 @@
 #include "benchjobs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gst/caps/inputformat.h"
 #include "tests/common/elementspec.h"
@@ -20,6 +21,12 @@ gdouble
 bench_now (void)
 {
   return (gdouble) g_get_monotonic_time ();
+}
+
+gboolean
+bench_is_wanted (const BenchRun *run, const gchar *name)
+{
+  return run->only == NULL || strstr (name, run->only) != NULL;
 }
 
 void
@@ -60,6 +67,25 @@ bench_job_frames (const BenchJob *job)
   return job->regions == 0 ? MAX (job->batch, 1) : 1;
 }
 
+gint
+bench_job_turns (gboolean on_device, gsize size, gint wanted)
+{
+  return on_device
+      ? MAX (wanted, (gint) ((BENCH_DEVICE_BYTES + size - 1) / size))
+      : wanted;
+}
+
+gint
+bench_job_recycled (const BenchJob *job)
+{
+  g_autoptr (GstCaps) caps = bench_job_caps (job);
+  GstVideoInfo info;
+
+  bench_require (gst_video_info_from_caps (&info, caps), "caps", NULL);
+  return bench_job_turns (
+      job->on_device, info.size, MAX (job->recycled, BENCH_BUFFERS));
+}
+
 gchar *
 bench_job_name (const BenchJob *job)
 {
@@ -73,9 +99,12 @@ bench_job_name (const BenchJob *job)
 
   if (job->gaussian > 0)
     g_snprintf (gaussian, sizeof gaussian, " gaussian %d", job->gaussian);
-  return g_strdup_printf ("%dx%d %s -> %d %s %s%s%s%s%s", job->width,
-      job->height, job->format, job->target, job->type, job->fit, gaussian,
-      job->area ? " area" : "", job->pageable ? " pageable" : "", pictures);
+  return g_strdup_printf ("%dx%d %s%s -> %d %s %s%s%s%s%s%s%s%s", job->width,
+      job->height, job->format, job->on_device ? " on device" : "", job->target,
+      job->type, job->fit, gaussian, job->area ? " area" : "",
+      job->pageable ? " pageable" : "", pictures,
+      job->tensors_stay ? " on device" : "", job->direction != NULL ? " " : "",
+      job->direction != NULL ? job->direction : "");
 }
 
 void
@@ -106,9 +135,14 @@ bench_mean_stages (BenchResult *result, gint frames)
 GstCaps *
 bench_job_caps (const BenchJob *job)
 {
-  return gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
+  GstCaps *caps = gst_caps_new_simple ("video/x-raw", "format", G_TYPE_STRING,
       job->format, "width", G_TYPE_INT, job->width, "height", G_TYPE_INT,
       job->height, "framerate", GST_TYPE_FRACTION, 30, 1, NULL);
+
+  if (job->on_device)
+    gst_caps_set_features (
+        caps, 0, gst_caps_features_new ("memory:CUDAMemory", NULL));
+  return caps;
 }
 
 gchar *
@@ -120,9 +154,10 @@ bench_job_properties (const BenchJob *job)
 
   return g_strdup_printf ("width=%d height=%d fit=%s type=%s method=%s "
                           "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 "
-                          "batch-size=%d%s",
+                          "batch-size=%d video-direction=%s%s",
       job->target, job->target, job->fit, job->type,
-      job->area ? "area" : "bilinear", job->batch, denoise);
+      job->area ? "area" : "bilinear", job->batch,
+      job->direction != NULL ? job->direction : "identity", denoise);
 }
 
 pp_plan *

@@ -14,6 +14,9 @@
 #define BENCH_ROUNDS 3  /* best of */
 #define BENCH_BUFFERS 8 /* frames taking turns, so that none stays in a cache */
 #define BENCH_WARM_UP 96 /* frames before the clock starts */
+/* Of frames on a device, and of tensors there, as many take turns as have these
+ * bytes together: several times a GPU's cache. */
+#define BENCH_DEVICE_BYTES ((gsize) 256 << 20)
 
 typedef struct {
   const gchar *format;
@@ -23,13 +26,18 @@ typedef struct {
   gint gaussian;     /* size, 0: none */
   gboolean pageable; /* frames in ordinary memory */
   gboolean area;     /* method area instead of bilinear */
-  gint recycled;     /* frames taking turns in a pipeline; 0: BENCH_BUFFERS */
+  gint recycled;     /* least frames taking turns in a pipeline */
+  gint batch;        /* pictures of a tensor; 0: 1 */
   /* Of pipelines only. */
-  gint batch;   /* pictures of a tensor; 0: 1 */
   gint regions; /* each frame's pictures, see bench_region; 0: the frame */
   /* For each region there is a frame with a crop meta, in place of one with a meta
    * for each region. */
   gboolean one_by_one;
+  const gchar *direction; /* the property video-direction; NULL: upright */
+  /* On a GPU. */
+  gboolean on_device;    /* frames lie on it */
+  gboolean tensors_stay; /* tensors stay on it; a pipeline's sink takes them and
+                          * waits for the last one only */
 } BenchJob;
 
 /* Where the jobs run, and on how many frames. */
@@ -39,6 +47,8 @@ typedef struct {
   gint frames;
   const gchar *only; /* of the lists, those with this in their names; or NULL */
 } BenchRun;
+
+gboolean bench_is_wanted (const BenchRun *run, const gchar *name);
 
 /* A failure here is a broken machine or build, not a result: says so and exits. */
 void bench_require (
@@ -52,6 +62,10 @@ GstVideoRectangle bench_region (guint64 frame, guint i);
 gint bench_job_tensors (const BenchJob *job);
 /* Frames that it makes a tensor of: 1, or as many as a batch has. */
 gint bench_job_frames (const BenchJob *job);
+/* How many of so many bytes take turns: wanted, or BENCH_DEVICE_BYTES on a GPU. */
+gint bench_job_turns (gboolean on_device, gsize size, gint wanted);
+/* How many of its frames take turns in a pipeline. */
+gint bench_job_recycled (const BenchJob *job);
 gchar *bench_job_name (const BenchJob *job);
 GstCaps *bench_job_caps (const BenchJob *job);
 /* The element's properties, as on a launch line; free it. */
@@ -59,8 +73,9 @@ gchar *bench_job_properties (const BenchJob *job);
 /* The plan that these make; fills info for the job's caps. */
 pp_plan *bench_job_plan (const BenchJob *job, GstVideoInfo *info);
 
-/* Pinned copies, up bytes up and down bytes down a frame, no kernel, on the best
- * of 1 to 4 streams; and one such pass waited for. CUDA only. */
+/* Pinned copies, up bytes up and down bytes down a frame, either of which may be 0,
+ * no kernel, on the best of 1 to 4 streams; and one such pass waited for. CUDA
+ * only. */
 typedef struct {
   gdouble time; /* a frame */
   gint streams; /* that gave it */
@@ -110,5 +125,9 @@ BenchResult bench_mux (const BenchRun *run, const BenchJob *job, gint sources);
 void bench_batches (const BenchRun *run);
 void bench_regions (const BenchRun *run);
 void bench_cameras (const BenchRun *run);
+/* Tables of frames and tensors that stay on a GPU, from the source's memory and
+ * from decoders. Say SKIP where there is none. */
+void bench_device (const BenchRun *run);
+void bench_decoders (const BenchRun *run);
 
 #endif

@@ -37,8 +37,10 @@ copies_init (Copies *copies, gsize up, gsize down)
   bench_require (
       backend->enter (copies->context, &error) == PP_OK, "enter", &error);
   for (gint b = 0; b < BENCH_BUFFERS; b++) {
-    copies->frame[b] = backend->host_alloc (copies->context, up, &error);
-    copies->tensor[b] = backend->host_alloc (copies->context, down, &error);
+    copies->frame[b] =
+        backend->host_alloc (copies->context, MAX (up, 1), &error);
+    copies->tensor[b] =
+        backend->host_alloc (copies->context, MAX (down, 1), &error);
     bench_require (copies->frame[b] != NULL && copies->tensor[b] != NULL,
         "memory", &error);
     bench_fill (copies->frame[b], up, (guint) b);
@@ -48,8 +50,9 @@ copies_init (Copies *copies, gsize up, gsize down)
     bench_require (backend->stream_create (
                        copies->context, &lane->stream, &error) == PP_OK,
         "stream", &error);
-    lane->frame = backend->device_alloc (copies->context, up, &error);
-    lane->tensor = backend->device_alloc (copies->context, down, &error);
+    lane->frame = backend->device_alloc (copies->context, MAX (up, 1), &error);
+    lane->tensor =
+        backend->device_alloc (copies->context, MAX (down, 1), &error);
     bench_require (
         lane->frame != NULL && lane->tensor != NULL, "memory", &error);
   }
@@ -88,10 +91,12 @@ copy_bytes (const pp_backend *backend, pp_stream *stream, void *to,
 static void
 queue_copies (const Copies *copies, const Lane *lane, gint buffer)
 {
-  copy_bytes (copies->backend, lane->stream, lane->frame, copies->frame[buffer],
-      copies->up, TRUE);
-  copy_bytes (copies->backend, lane->stream, copies->tensor[buffer],
-      lane->tensor, copies->down, FALSE);
+  if (copies->up > 0)
+    copy_bytes (copies->backend, lane->stream, lane->frame,
+        copies->frame[buffer], copies->up, TRUE);
+  if (copies->down > 0)
+    copy_bytes (copies->backend, lane->stream, copies->tensor[buffer],
+        lane->tensor, copies->down, FALSE);
 }
 
 static void

@@ -2,6 +2,8 @@
 #include "benchelements.h"
 #include "benchjobs.h"
 
+#include "gst/buffers/cuda_memory.h"
+
 /* One pipeline's way through its frames. */
 typedef struct {
   GstElement *pipeline;
@@ -10,6 +12,10 @@ typedef struct {
   gdouble start, end; /* of the frames behind the warm-up */
   gdouble arrived;    /* when the frame came to the element */
   gdouble *latencies; /* of the frames behind the warm-up; NULL: not asked */
+  /* Of tensors that stay on the device: the last ones, which take turns, and which
+   * one ends the measurement; 0: none does. */
+  GPtrArray *kept;
+  gint last;
 } Clock;
 
 static GstPadProbeReturn
@@ -23,17 +29,31 @@ on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
   return GST_PAD_PROBE_OK;
 }
 
-/* Maps every buffer: waits until the tensor is there. */
+/* Tensors are done in the order in which they come. */
+static void
+keep_tensor (Clock *clock, GstBuffer *buffer, gint number)
+{
+  gpointer *place = &clock->kept->pdata[(guint) number % clock->kept->len];
+
+  gst_buffer_replace ((GstBuffer **) place, buffer);
+  if (number == clock->warm_up || number == clock->last ||
+      clock->latencies != NULL)
+    bench_wait_for_tensor (buffer, GST_PP_MAP_CUDA);
+}
+
+/* Maps every buffer in host memory: waits until the tensor is there. */
 static void
 on_tensor (GstBuffer *buffer, gpointer data)
 {
   Clock *clock = data;
-  GstMapInfo map;
+  const gint seen = g_atomic_int_get (&clock->seen);
 
-  bench_require (gst_buffer_map (buffer, &map, GST_MAP_READ), "map", NULL);
+  if (clock->kept != NULL)
+    keep_tensor (clock, buffer, seen + 1);
+  else
+    bench_wait_for_tensor (buffer, 0);
   const gdouble now = bench_now ();
-  gst_buffer_unmap (buffer, &map);
-  const gint seen = g_atomic_int_add (&clock->seen, 1);
+  g_atomic_int_inc (&clock->seen);
   if (seen + 1 == clock->warm_up)
     clock->start = now;
   else if (seen >= clock->warm_up && clock->latencies != NULL)
@@ -41,11 +61,32 @@ on_tensor (GstBuffer *buffer, gpointer data)
   clock->end = now;
 }
 
+static void
+free_tensor (gpointer tensor)
+{
+  if (tensor != NULL)
+    gst_buffer_unref (tensor);
+}
+
+static GPtrArray *
+keep_tensors (const BenchJob *job)
+{
+  GstVideoInfo info;
+  pp_plan *plan = bench_job_plan (job, &info);
+  const gint tensors = bench_job_turns (
+      TRUE, pp_plan_tensor_size (plan) * (gsize) bench_job_frames (job), 2);
+  GPtrArray *kept = g_ptr_array_new_with_free_func (free_tensor);
+
+  g_ptr_array_set_size (kept, tensors);
+  pp_plan_unref (&plan);
+  return kept;
+}
+
 /* In tensors. */
 static gint
 count_warm_up (const BenchJob *job)
 {
-  return (BENCH_WARM_UP + job->recycled) / bench_job_frames (job) *
+  return (BENCH_WARM_UP + bench_job_recycled (job)) / bench_job_frames (job) *
       bench_job_tensors (job);
 }
 
@@ -55,11 +96,13 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
 {
   g_autofree gchar *of_job = bench_job_properties (job);
   g_autofree gchar *properties =
-      g_strdup_printf ("backend=%s streams=%d async-depth=%d %s%s !",
+      g_strdup_printf ("backend=%s streams=%d async-depth=%d %s%s !%s",
           run->backend_name, streams, serial ? 0 : -1, of_job,
-          job->regions > 0 && !job->one_by_one ? " regions=meta" : "");
+          job->regions > 0 && !job->one_by_one ? " regions=meta" : "",
+          job->tensors_stay ? " other/tensors(memory:CUDAMemory) !" : "");
 
   clock->warm_up = count_warm_up (job);
+  clock->kept = job->tensors_stay ? keep_tensors (job) : NULL;
   clock->pipeline =
       bench_make_pipeline (job, frames, properties, on_tensor, clock);
   if (clock->latencies != NULL) {
@@ -92,6 +135,7 @@ finish_pipeline (Clock *clock, BenchResult *result)
   gst_element_set_state (clock->pipeline, GST_STATE_NULL);
   gst_object_unref (element);
   gst_object_unref (clock->pipeline);
+  g_clear_pointer (&clock->kept, g_ptr_array_unref);
 }
 
 static gint
@@ -157,6 +201,7 @@ run_one (
 
   if (serial)
     clock.latencies = g_new0 (gdouble, tensors);
+  clock.last = count_warm_up (job) + tensors;
   start_pipeline (&clock, run, job, streams, serial,
       (count_warm_up (job) + tensors) * bench_job_frames (job));
   finish_pipeline (&clock, &result);

@@ -11,15 +11,28 @@
 #include <gst/cuda/gstcudacontext.h>
 #include <gst/video/video.h>
 
+#include "gst/cudapreproc/cudapreproc.h"
+
 /* As test_harness takes it. */
 #define CUDA_BACKEND 1
 
-/* Whether there is a device; else says SKIP, and why. In cudaready_fake.c and in
- * cudaready_device.c. */
+/* In cudaready_fake.c and in cudaready_device.c: whether there is a device; else says
+ * SKIP, and why. */
 gboolean test_cuda_ready (void);
 /* test_main where there is a device, else 77. */
 int test_cuda_main (
     int argc, char **argv, const gchar *name, void (*add) (TCase *tcase));
+
+/* Copies size bytes of tensor to memory, as a program does that uses CUDA's runtime in
+ * the GPU's primary context, on a stream that waits for the tensor's events. FALSE:
+ * the tensor is in another context, or a call failed. With the fake driver there is
+ * no runtime, and the context is the fake device's. */
+gboolean test_cuda_read_in_primary (
+    const GstCudaPreprocDeviceTensor *tensor, gpointer memory, gsize size);
+
+/* Fails unless all contexts, blocks, streams and events are given back: those of the
+ * fake device, since a GPU does not tell. */
+void test_cuda_expect_nothing_left (void);
 
 /* A context of its own on that GPU; NULL: there is no such GPU. Unref it. */
 GstCudaContext *test_cuda_context (guint gpu);

@@ -185,6 +185,32 @@ count_leaks (GstTracer *tracer, gboolean print)
   return n;
 }
 
+/* Pipelines of the test, or NULL where one is gone. */
+static GSList *pipelines;
+
+static void
+note_pipeline (GstElement *pipeline)
+{
+  pipelines = g_slist_prepend (pipelines, pipeline);
+  g_object_add_weak_pointer (G_OBJECT (pipeline), &pipelines->data);
+}
+
+/* Whether the test has left one at work. */
+static gboolean
+forget_pipelines (void)
+{
+  gboolean running = FALSE;
+
+  for (GSList *item = pipelines; item != NULL; item = item->next) {
+    if (item->data == NULL)
+      continue;
+    running |= GST_STATE (item->data) > GST_STATE_READY;
+    g_object_remove_weak_pointer (item->data, &item->data);
+  }
+  g_slist_free (g_steal_pointer (&pipelines));
+  return running;
+}
+
 static void
 begin_test (void)
 {
@@ -199,6 +225,9 @@ end_test (void)
 {
   GstTracer *tracer = find_leaks_tracer ();
 
+  /* Its threads free objects while they are counted. Of a test that failed before,
+   * only that is told. */
+  fail_if (forget_pipelines (), "a pipeline was left running");
   if (tracer == NULL)
     return;
   /* A thread that ends gives back its task and messages a little later. */
@@ -269,6 +298,7 @@ test_launch (gint backend, const gchar *format, ...)
         iter, choose_backend, (gpointer) test_backend (backend));
     gst_iterator_free (iter);
   }
+  note_pipeline (pipeline);
   return pipeline;
 }
 

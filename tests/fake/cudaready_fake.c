@@ -8,7 +8,12 @@
 
 #include "tests/common/cudaframes.h"
 
+#include <string.h>
+
 #include <gst/cuda/gstcudaloader.h>
+
+#include "backend_fake.h"
+#include "kernels/cpu/host_stream.h"
 
 gboolean
 test_cuda_ready (void)
@@ -23,4 +28,30 @@ test_cuda_ready (void)
   gst_element_register (
       NULL, "cudapreprocmux", GST_RANK_NONE, GST_TYPE_CUDA_PREPROC_MUX);
   return TRUE;
+}
+
+/* The device's memory is the host's; fake events are waited for on the host. */
+gboolean
+test_cuda_read_in_primary (
+    const GstCudaPreprocDeviceTensor *tensor, gpointer memory, gsize size)
+{
+  for (guint i = 0; i < tensor->n_events; i++)
+    if (pp_host_event_wait (tensor->events[i], NULL) != PP_OK)
+      return FALSE;
+  memcpy (memory, (gconstpointer) (guintptr) tensor->data, size);
+  return TRUE;
+}
+
+/* Threads of GStreamer's may be about to let go. */
+void
+test_cuda_expect_nothing_left (void)
+{
+  gchar text[128];
+  gint live = fake_live (text, sizeof text);
+
+  for (gint waited = 0; live != 0 && waited < 2000; waited++) {
+    g_usleep (1000);
+    live = fake_live (text, sizeof text);
+  }
+  fail_unless (live == 0, "there are %s", text);
 }

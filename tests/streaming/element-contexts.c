@@ -114,6 +114,47 @@ GST_START_TEST (test_context_is_offered) {
 }
 GST_END_TEST
 
+/* Fails unless the runtime of CUDA, in the primary context, reads expected there. */
+static void
+expect_in_primary (GstBuffer *tensor, GstBuffer *expected)
+{
+  const gsize size = gst_buffer_get_size (expected);
+  g_autofree guint8 *bytes = g_malloc0 (size);
+  GstCudaPreprocDeviceTensor device;
+
+  fail_unless (gst_cuda_preproc_memory_get_device_tensor (
+      gst_buffer_peek_memory (tensor, 0), &device));
+  fail_unless_equals_uint64 (device.size, size);
+  fail_unless (test_cuda_read_in_primary (&device, bytes, size));
+  fail_unless (gst_buffer_memcmp (expected, 0, bytes, size) == 0);
+}
+
+/* What the element offers is where users of CUDA's runtime work: PyTorch, TensorRT.
+ * Frames come from host memory, and from what it offers upstream. */
+GST_START_TEST (test_runtime_reads_tensors) {
+  for (gint cuda = 0; cuda < 2; cuda++) {
+    GstHarness *h = test_cuda_harness (PROPERTIES, TRUE);
+    GstCudaContext *context = test_cuda_context_of (h);
+    GstVideoInfo info;
+
+    test_video_info (&info, "NV12", 64, 36);
+    test_cuda_send_caps (h, &info, cuda);
+    for (guint i = 0; i < 20; i++) {
+      GstBuffer *expected = expected_tensor (&info, i);
+      GstBuffer *frame =
+          cuda ? test_cuda_noise (context, &info, i) : host_noise (&info, i);
+      fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+      GstBuffer *tensor = gst_harness_pull (h);
+      expect_in_primary (tensor, expected);
+      gst_buffer_unref (tensor);
+      gst_buffer_unref (expected);
+    }
+    gst_object_unref (context);
+    test_harness_end (&h);
+  }
+}
+GST_END_TEST
+
 /* A context that somebody has kept of an element outlives it. */
 GST_START_TEST (test_offered_context_lasts) {
   GstVideoInfo info;
@@ -126,6 +167,25 @@ GST_START_TEST (test_offered_context_lasts) {
   send_and_drop (h, context, &info, 2);
   gst_object_unref (context);
   test_harness_end (&h);
+}
+GST_END_TEST
+
+/* Nor does it keep anything once nobody has it: memory, and the primary context. */
+GST_START_TEST (test_offered_context_goes) {
+  GstVideoInfo info;
+
+  test_video_info (&info, "RGB", 32, 24);
+  test_cuda_expect_nothing_left ();
+  for (gint kept = 0; kept < 3; kept++) {
+    GstHarness *h = test_cuda_harness (PROPERTIES, TRUE);
+    GstCudaContext *context = kept ? test_cuda_context_of (h) : NULL;
+
+    if (kept == 2)
+      send_and_drop (h, context, &info, 1);
+    test_harness_end (&h);
+    gst_clear_object (&context);
+    test_cuda_expect_nothing_left ();
+  }
 }
 GST_END_TEST
 
@@ -557,7 +617,9 @@ static void
 add_tests (TCase *tcase)
 {
   tcase_add_test (tcase, test_context_is_offered);
+  tcase_add_test (tcase, test_runtime_reads_tensors);
   tcase_add_test (tcase, test_offered_context_lasts);
+  tcase_add_test (tcase, test_offered_context_goes);
   tcase_add_test (tcase, test_context_is_given);
   tcase_add_test (tcase, test_frames_of_other_contexts);
   tcase_add_test (tcase, test_moves_between_batches);

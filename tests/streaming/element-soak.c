@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Long runs, by hand: meson test -C build --suite soak. A thousand pipelines one
- * after the other, a million frames through one, and ten thousand of a film with
- * regions; after a warm-up nothing grows. Prints what there was on the way. On a GPU be alone: what it has is
- * counted for all programs.
+ * after the other, a million frames through one, ten thousand of a film with
+ * regions, and two hundred thousand that a GPU decodes; after a warm-up nothing
+ * grows. Prints what there was on the way. On a GPU be alone: what it has is counted
+ * for all programs.
  *
- *   element-soak [cycles|frames|regions [cpu|cuda]]   one of them, on one backend
+ *   element-soak [cycles|frames|regions|decoded [cpu|cuda]]   one of them, on one
+ *                                                             backend
  */
 
 #include "tests/common/elementutil.h"
 
+#include "decodedsoak.h"
 #include "figures.h"
 #include "regionsoak.h"
 
@@ -18,6 +21,7 @@
 #define CYCLE_FRAMES 5
 #define FRAMES 1000000
 #define WARM_FRAMES 100000
+#define DECODED_FRAMES 200000
 /* How often figures are printed. */
 #define LINES 10
 
@@ -126,12 +130,21 @@ GST_START_TEST (test_regions) {
 }
 GST_END_TEST
 
+/* The CPU has no decoder of frames in CUDA memory. */
+GST_START_TEST (test_decoded) {
+  if (is_wanted ("decoded", __i__) &&
+      g_str_equal (test_backend (__i__), "cuda"))
+    decoded_soak (__i__, DECODED_FRAMES);
+}
+GST_END_TEST
+
 static void
 add_tests (TCase *tcase)
 {
   test_add (tcase, test_cycles);
   test_add (tcase, test_frames);
   test_add (tcase, test_regions);
+  test_add (tcase, test_decoded);
 }
 
 int
