@@ -34,14 +34,15 @@ regular (const pp_numbers &n, const pp_view &view)
   return true;
 }
 
-/* many: the launch's kernel is the one for many pictures. */
+/* picture: filled already. many: the launch's kernel is the one for many
+ * pictures. */
 static void
 choose_kernel (kernel_launch &launch, common_args &common,
     picture_args &picture, const pp_plan *plan, const pp_view &view,
     int multiprocessors, bool many)
 {
   if (!regular (plan->numbers, view) ||
-      (!choose_few_taps (launch, plan->numbers, many) &&
+      (!choose_few_taps (launch, plan->numbers, picture, many) &&
           !choose_tile (
               launch, common.tile, picture.tile, plan, multiprocessors)))
     choose_any_taps (launch, plan->numbers);
@@ -112,6 +113,13 @@ fill_common (common_args &common, const pp_numbers &numbers)
     n.pad[c] = 0;
     common.channel[c] = n.channel[c] * (int64_t) size;
   }
+  /* -0 becomes 0, which changes no result: see convert_colour. */
+  for (int c = 0; c < 3; c++)
+    n.matrix[c][3] += 0.f;
+  common.diagonal = n.n_components == 3;
+  for (int c = 0; c < 9; c++)
+    if (c / 3 != c % 3 && n.matrix[c / 3][c % 3] != 0)
+      common.diagonal = false;
   common.row_stride = (int) n.row_stride;
   common.pixel_stride = (int) n.pixel_stride;
 }
@@ -134,6 +142,7 @@ fill_picture (picture_args &picture, const pp_launch *job)
     picture.y[c > 0] = find_table (job, plan->block_y[source.axes], job->first);
   }
   picture.content = (uint8_t *) job->tensor + content * (int64_t) size;
+  picture.lead = (int) ((uintptr_t) picture.content / size % FOUR);
   picture.width = n.content_width;
   picture.height = job->last - job->first;
 }
@@ -144,11 +153,11 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
   kernel_launch launch;
   kernel_args<1> args = {};
 
+  fill_common (args.common, job->plan->numbers);
+  fill_picture (args.picture[0], job);
   choose_kernel (launch, args.common, args.picture[0], job->plan, job->source,
       multiprocessors, false);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
-  fill_common (args.common, job->plan->numbers);
-  fill_picture (args.picture[0], job);
 
   void *parameters[] = { &args };
   return cudaLaunchKernel (launch.kernel.one, launch.grid, launch.block,
@@ -172,11 +181,11 @@ add_picture (together &group, const pp_launch *job, int multiprocessors)
   picture_args picture = {};
 
   memset (&common, 0, sizeof common); /* it is compared as bytes */
+  fill_common (common, job->plan->numbers);
+  fill_picture (picture, job);
   choose_kernel (
       launch, common, picture, job->plan, job->source, multiprocessors, true);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
-  fill_common (common, job->plan->numbers);
-  fill_picture (picture, job);
   if (group.n == 0) {
     group.launch = launch;
     group.args.common = common;

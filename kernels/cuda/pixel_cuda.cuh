@@ -48,6 +48,7 @@ struct common_args {
   pp_numbers numbers;               /* 0 where the pictures may differ */
   int64_t channel[PP_MAX_CHANNELS]; /* from content to the channel's, bytes */
   int row_stride, pixel_stride;     /* of the tensor, elements */
+  int diagonal; /* whether the colour matrix is 0 beside its diagonal */
   tile_layout tile;
 };
 
@@ -59,12 +60,16 @@ struct picture_args {
   size_t stride[PP_MAX_COMPONENTS];        /* bytes from one row to the next */
   uint8_t *content;  /* the tensor's pixel (0, 0) of the content */
   int width, height; /* of the content, pixels */
+  int lead; /* elements from the last multiple of FOUR of them to content */
   tile_memory tile[PP_MAX_COMPONENTS];
 };
 
 /* Pictures of a launch: as many as kernel parameters have room for, which is
  * 4 KiB. */
 #define MANY 16
+
+/* Adjacent elements that a thread may store at once. */
+#define FOUR 4
 
 /* The argument of all kernels that resample. PICTURES is 1 or MANY; of the
  * latter gridDim.z are there. */
@@ -169,11 +174,12 @@ load_unaligned (const pp_numbers &n, const pp_source &source, const uint8_t *at)
   return decode (source, n.big_endian ? a << 8 | b : b << 8 | a);
 }
 
+/* As in the reference, low if value is not a number; of a zero as low, the sign
+ * may be that of value. */
 static __device__ __forceinline__ float
 clamp (float value, float low, float high)
 {
-  value = value > low ? value : low;
-  return value < high ? value : high;
+  return fminf (fmaxf (value, low), high);
 }
 
 static __device__ __forceinline__ void
@@ -189,12 +195,55 @@ store (const pp_numbers &n, __half *to, float value)
 }
 
 /* For uint8 and int8: the low byte is the same. */
+static __device__ __forceinline__ unsigned
+quantize (const pp_numbers &n, float value)
+{
+  return (unsigned) (__float2int_rn (clamp (value, n.lo, n.hi)) +
+             n.zero_point) &
+      0xff;
+}
+
 static __device__ __forceinline__ void
 store (const pp_numbers &n, uint8_t *to, float value)
 {
-  const int rounded = __float2int_rn (clamp (value, n.lo, n.hi));
+  *to = (uint8_t) quantize (n, value);
+}
 
-  *to = (uint8_t) (rounded + n.zero_point);
+/* Four elements at a multiple of their size, past the caches: nobody on the GPU
+ * reads them soon. */
+static __device__ __forceinline__ void
+store_four (const pp_numbers &n, float *to, const float (&v)[FOUR])
+{
+  __stcs ((float4 *) to, make_float4 (v[0], v[1], v[2], v[3]));
+}
+
+static __device__ __forceinline__ unsigned
+two_halves (float low, float high)
+{
+  return __half_as_ushort (__float2half_rn (low)) |
+      (unsigned) __half_as_ushort (__float2half_rn (high)) << 16;
+}
+
+static __device__ __forceinline__ void
+store_four (const pp_numbers &n, __half *to, const float (&v)[FOUR])
+{
+  __stcs ((uint2 *) to,
+      make_uint2 (two_halves (v[0], v[1]), two_halves (v[2], v[3])));
+}
+
+static __device__ __forceinline__ void
+store_four (const pp_numbers &n, uint8_t *to, const float (&v)[FOUR])
+{
+  __stcs ((unsigned *) to,
+      quantize (n, v[0]) | quantize (n, v[1]) << 8 | quantize (n, v[2]) << 16 |
+          quantize (n, v[3]) << 24);
+}
+
+static __device__ __forceinline__ float
+normalize (const pp_numbers &n, int channel, const float *colour)
+{
+  return __fadd_rn (
+      __fmul_rn (colour[channel], n.mul[channel]), n.add[channel]);
 }
 
 template <typename ELEMENT>
@@ -208,7 +257,7 @@ store_channels (const kernel_view &args, const float *colour, int64_t element)
     if (c < n.n_channels)
       store (n,
           (ELEMENT *) (args.picture.content + args.common.channel[c]) + element,
-          __fadd_rn (__fmul_rn (colour[c], n.mul[c]), n.add[c]));
+          normalize (n, c, colour));
   if (sizeof (ELEMENT) == 1 && n.fourth)
     args.picture.content[element + 3] = PP_GAP_BYTE;
 }
@@ -225,6 +274,38 @@ mix (const float (&m)[4], const float *value)
   return clamp (__fadd_rn (sum, m[3]), 0.f, 255.f);
 }
 
+/* R'G'B' or gray in 0...255, from a pixel's resampled components. DIAGONAL: the
+ * matrix may be diagonal.
+ *
+ * The reference also adds the products of the matrix's zeros, and its sums of taps
+ * start at 0. All weights and components are finite, so these addends are zeros,
+ * and at most a zero's sign differs without them. Before the clamp, the matrix'
+ * last column is added. It is never -0 (see fill_common), so the sum is not
+ * either, whatever the sign of a zero was. */
+template <int COMPONENTS, bool DIAGONAL>
+static __device__ __forceinline__ void
+convert_colour (float (&colour)[PP_MAX_CHANNELS], const common_args &common,
+    const float *value)
+{
+  const pp_numbers &n = common.numbers;
+
+  if (DIAGONAL && common.diagonal) {
+#pragma unroll
+    for (int c = 0; c < COMPONENTS; c++)
+      colour[c] = clamp (
+          __fadd_rn (__fmul_rn (n.matrix[c][c], value[c]), n.matrix[c][3]), 0.f,
+          255.f);
+  } else {
+#pragma unroll
+    for (int c = 0; c < PP_MAX_CHANNELS; c++)
+      colour[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
+  }
+  if (n.to_gray)
+    colour[0] = add_product (
+        add_product (__fmul_rn (n.gray[0], colour[0]), n.gray[1], colour[1]),
+        n.gray[2], colour[2]);
+}
+
 /* Colour, normalisation and type. value: the resampled components of the pixel
  * (x, y) of the content. */
 template <int COMPONENTS>
@@ -236,14 +317,7 @@ finish_pixel (const kernel_view &args, const float *value, int x, int y)
       (int64_t) x * args.common.pixel_stride;
   float colour[PP_MAX_CHANNELS];
 
-#pragma unroll
-  for (int c = 0; c < PP_MAX_CHANNELS; c++)
-    colour[c] = mix<COMPONENTS> (n.matrix[COMPONENTS == 1 ? 0 : c], value);
-  if (n.to_gray) {
-    colour[0] = add_product (
-        add_product (__fmul_rn (n.gray[0], colour[0]), n.gray[1], colour[1]),
-        n.gray[2], colour[2]);
-  }
+  convert_colour<COMPONENTS, false> (colour, args.common, value);
   static_assert (PP_N_TYPES == 4, "a type more needs a branch here");
   if (n.type == PP_TYPE_FLOAT32)
     store_channels<float> (args, colour, element);
@@ -251,6 +325,58 @@ finish_pixel (const kernel_view &args, const float *value, int x, int y)
     store_channels<__half> (args, colour, element);
   else
     store_channels<uint8_t> (args, colour, element);
+}
+
+template <typename ELEMENT>
+static __device__ __forceinline__ void
+store_channels_of_four (const kernel_view &args,
+    const float (&colour)[FOUR][PP_MAX_CHANNELS], int x, int y)
+{
+  const pp_numbers &n = args.common.numbers;
+  const int width = args.picture.width;
+
+#pragma unroll
+  for (int c = 0; c < PP_MAX_CHANNELS; c++) {
+    if (c >= n.n_channels)
+      break;
+    ELEMENT *to = (ELEMENT *) (args.picture.content + args.common.channel[c]) +
+        (int64_t) y * args.common.row_stride + x;
+    float element[FOUR];
+#pragma unroll
+    for (int k = 0; k < FOUR; k++)
+      element[k] = normalize (n, c, colour[k]);
+    if (x >= 0 && x + FOUR <= width) {
+      store_four (n, to, element);
+      continue;
+    }
+#pragma unroll
+    for (int k = 0; k < FOUR; k++)
+      if (x + k >= 0 && x + k < width)
+        store (n, to + k, element[k]);
+  }
+}
+
+/* The same for the four pixels from (x, y) on, where the tensor's are adjacent
+ * elements (see in_fours), from a multiple of FOUR on. Some may be beside the
+ * content. */
+template <int COMPONENTS, bool DIAGONAL>
+static __device__ __forceinline__ void
+finish_four (const kernel_view &args, const float (&value)[FOUR][COMPONENTS],
+    int x, int y)
+{
+  const pp_numbers &n = args.common.numbers;
+  float colour[FOUR][PP_MAX_CHANNELS];
+
+#pragma unroll
+  for (int k = 0; k < FOUR; k++)
+    convert_colour<COMPONENTS, DIAGONAL> (colour[k], args.common, value[k]);
+  static_assert (PP_N_TYPES == 4, "a type more needs a branch here");
+  if (n.type == PP_TYPE_FLOAT32)
+    store_channels_of_four<float> (args, colour, x, y);
+  else if (n.type == PP_TYPE_FLOAT16)
+    store_channels_of_four<__half> (args, colour, x, y);
+  else
+    store_channels_of_four<uint8_t> (args, colour, x, y);
 }
 
 #endif

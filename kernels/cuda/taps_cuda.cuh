@@ -157,7 +157,7 @@ __launch_bounds__ (BLOCK_THREADS, BLOCKS)
   store_pixels<COMPONENTS, 1> (args, value, place);
 }
 
-/* thread_rows: pixels that a thread makes. */
+/* thread_rows: pixels that a thread makes, one below the other. */
 static void
 launch_by_pixel (kernel_launch &launch, const pp_numbers &n, kernel_pair kernel,
     int thread_rows)

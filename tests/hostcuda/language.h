@@ -63,6 +63,13 @@ __ldcs (const T *from)
   return *from;
 }
 
+template <typename T>
+static inline void
+__stcs (T *to, T value)
+{
+  *to = value;
+}
+
 template <typename A, typename B>
 static inline typename std::common_type<A, B>::type
 min (A a, B b)
