@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * What the GPU's kernels that resample share: their argument, loading samples,
- * and finish_pixel, which turns a pixel's resampled components into elements of
+ * and finish_pixel and finish_four, which turn resampled components into elements of
  * the tensor.
  *
  * __fmul_rn and __fadd_rn are never fused to one operation, with any option of
