@@ -161,14 +161,21 @@ test_paint (GstBuffer *frame, const GstVideoInfo *info, const guint8 colour[3])
       (gpointer) colour, bytes);
 }
 
-GstBuffer *
-test_numbered_frame (const GstVideoInfo *info, guint number)
+void
+test_paint_number (GstBuffer *frame, const GstVideoInfo *info, guint number)
 {
   const guint8 colour[3] = { (guint8) number, (guint8) (number >> 8),
     (guint8) (number * 7) };
-  GstBuffer *frame = test_frame (info, NULL);
 
   test_paint (frame, info, colour);
+}
+
+GstBuffer *
+test_numbered_frame (const GstVideoInfo *info, guint number)
+{
+  GstBuffer *frame = test_frame (info, NULL);
+
+  test_paint_number (frame, info, number);
   return frame;
 }
 
