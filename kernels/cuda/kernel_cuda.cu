@@ -4,13 +4,13 @@
  * as pp_apply_c, for the content only: each value goes through the same float
  * operations as in the reference, in the same order.
  *
- * - few_taps (taps_cuda.cuh), for at most two taps an axis.
+ * - few_taps (few_taps_cuda.cuh), for at most two taps an axis.
  * - tile (tile_cuda.cuh), for more taps.
  * - any_taps (taps_cuda.cuh), for what the others cannot do.
  */
 #include <string.h>
 
-#include "taps_cuda.cuh"
+#include "few_taps_cuda.cuh"
 #include "tile_cuda.cuh"
 
 /* Whether few_taps and tile can read the source: every sample is at a multiple
@@ -19,7 +19,8 @@
 static bool
 regular (const pp_numbers &n, const pp_view &view)
 {
-  const bool pairs = n.n_components == 3 && has_pairs (n);
+  const bool pairs = n.n_components == 3 &&
+      n.source[0].axes != n.source[1].axes && find_adjacent (n, false) == PAIR;
 
   for (int c = 0; c < n.n_components; c++) {
     const pp_source &source = n.source[c];
@@ -33,13 +34,14 @@ regular (const pp_numbers &n, const pp_view &view)
   return true;
 }
 
+/* many: the launch's kernel is the one for many pictures. */
 static void
 choose_kernel (kernel_launch &launch, common_args &common,
     picture_args &picture, const pp_plan *plan, const pp_view &view,
-    int multiprocessors)
+    int multiprocessors, bool many)
 {
   if (!regular (plan->numbers, view) ||
-      (!choose_few_taps (launch, plan->numbers) &&
+      (!choose_few_taps (launch, plan->numbers, many) &&
           !choose_tile (
               launch, common.tile, picture.tile, plan, multiprocessors)))
     choose_any_taps (launch, plan->numbers);
@@ -74,7 +76,8 @@ pp_cuda_prepare (const pp_plan *plan)
   kernel_launch launch;
   kernel_args<1> args = {};
 
-  choose_kernel (launch, args.common, args.picture[0], plan, any_aligned, 1);
+  choose_kernel (
+      launch, args.common, args.picture[0], plan, any_aligned, 1, false);
   const cudaError_t error = load (launch);
   if (error != cudaSuccess)
     return error;
@@ -142,7 +145,7 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
   kernel_args<1> args = {};
 
   choose_kernel (launch, args.common, args.picture[0], job->plan, job->source,
-      multiprocessors);
+      multiprocessors, false);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
   fill_common (args.common, job->plan->numbers);
   fill_picture (args.picture[0], job);
@@ -170,7 +173,7 @@ add_picture (together &group, const pp_launch *job, int multiprocessors)
 
   memset (&common, 0, sizeof common); /* it is compared as bytes */
   choose_kernel (
-      launch, common, picture, job->plan, job->source, multiprocessors);
+      launch, common, picture, job->plan, job->source, multiprocessors, true);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
   fill_common (common, job->plan->numbers);
   fill_picture (picture, job);

@@ -137,27 +137,23 @@ byte_order (const pp_numbers &n)
 
 template <int BYTES>
 static __device__ __forceinline__ float
-load_sample (const pp_numbers &n, const pp_source &source, const uint8_t *at)
+decode_sample (const pp_numbers &n, const pp_source &source, unsigned sample)
 {
   if (BYTES == 1)
-    return (float) __ldg (at);
-  const unsigned sample = __ldg ((const unsigned short *) at);
+    return (float) (int) sample;
   return decode (
       source, n.big_endian ? __byte_perm (sample, 0, 0x4401) : sample);
 }
 
-/* Two adjacent samples, at a multiple of their common size. */
+/* Two adjacent samples that were loaded at once. */
 template <int BYTES>
 static __device__ __forceinline__ float2
-load_pair (const pp_numbers &n, const pp_source &source, const uint8_t *at)
+decode_pair (const pp_numbers &n, const pp_source &source, unsigned samples)
 {
-  if (BYTES == 1) {
-    const unsigned samples = __ldg ((const unsigned short *) at);
+  if (BYTES == 1)
     return make_float2 (
         (float) (int) (samples & 0xff), (float) (int) (samples >> 8));
-  }
-  const unsigned samples =
-      __byte_perm (__ldg ((const unsigned *) at), 0, byte_order (n));
+  samples = __byte_perm (samples, 0, byte_order (n));
   return make_float2 (
       decode (source, samples & 0xffff), decode (source, samples >> 16));
 }

@@ -244,6 +244,35 @@ bench_sizes (const BenchRun *run)
   bench_list (run, "sizes", sizes, G_N_ELEMENTS (sizes));
 }
 
+/* Turned pictures beside upright ones of the same tensor. */
+static void
+bench_turned (const BenchRun *run)
+{
+  static const gchar *const directions[] = { NULL, "90r", "180" };
+  static const guint some[] = { 0, 1, 2, 8, 16 };
+
+  g_print ("\nturned\n  %-50s %8s %8s %8s %8s\n", "", "engine", "/ upr.",
+      "pipeline", "/ upr.");
+  for (guint j = 0; j < G_N_ELEMENTS (some); j++) {
+    gdouble engine = 0, pipeline = 0;
+    for (guint d = 0; d < G_N_ELEMENTS (directions); d++) {
+      BenchJob job = jobs[some[j]];
+      job.direction = directions[d];
+      g_autofree gchar *name = bench_job_name (&job);
+      const gdouble by_engine =
+          bench_engine (run, &job, BENCH_MAX_STREAMS, BENCH_OVERLAPPED).time;
+      const gdouble by_pipeline = bench_pipeline (run, &job, 0, FALSE, 1).time;
+
+      if (d == 0) {
+        engine = by_engine;
+        pipeline = by_pipeline;
+      }
+      g_print ("  %-50s %8.1f %8.2f %8.1f %8.2f\n", name, by_engine,
+          by_engine / engine, by_pipeline, by_pipeline / pipeline);
+    }
+  }
+}
+
 /* One frame at a time, beside one waited-for pass of copies, whole frames and
  * moved bytes: by the engine, one stage behind the other and in two bands, and
  * through a pipeline. */
@@ -335,6 +364,7 @@ static const Set known_sets[] = {
   { "classic", bench_classic, TRUE },
   { "jobs", bench_jobs, TRUE },
   { "sizes", bench_sizes, TRUE },
+  { "turned", bench_turned, TRUE },
   { "latency", bench_latency, TRUE },
   { "elements", bench_elements, TRUE },
   { "batches", bench_batches, TRUE },
@@ -421,7 +451,7 @@ main (int argc, char **argv)
         "NAME" },
     { "frames", 0, 0, G_OPTION_ARG_INT, &frames, "frames a measurement", "N" },
     { "sets", 0, 0, G_OPTION_ARG_STRING, &sets,
-        "of streams, classic, jobs, sizes, latency, elements, batches, regions, "
+        "of streams, classic, jobs, sizes, turned, latency, elements, batches, regions, "
         "cameras, device, decoders, or all; or opencv",
         "A,B" },
     { "only", 0, 0, G_OPTION_ARG_STRING, &only,

@@ -99,11 +99,12 @@ bench_job_name (const BenchJob *job)
 
   if (job->gaussian > 0)
     g_snprintf (gaussian, sizeof gaussian, " gaussian %d", job->gaussian);
-  return g_strdup_printf ("%dx%d %s%s -> %d %s %s%s%s%s%s%s", job->width,
+  return g_strdup_printf ("%dx%d %s%s -> %d %s %s%s%s%s%s%s%s%s", job->width,
       job->height, job->format, job->on_device ? " on device" : "", job->target,
       job->type, job->fit, gaussian, job->area ? " area" : "",
       job->pageable ? " pageable" : "", pictures,
-      job->tensors_stay ? " on device" : "");
+      job->tensors_stay ? " on device" : "", job->direction != NULL ? " " : "",
+      job->direction != NULL ? job->direction : "");
 }
 
 void
@@ -153,9 +154,10 @@ bench_job_properties (const BenchJob *job)
 
   return g_strdup_printf ("width=%d height=%d fit=%s type=%s method=%s "
                           "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 "
-                          "batch-size=%d%s",
+                          "batch-size=%d video-direction=%s%s",
       job->target, job->target, job->fit, job->type,
-      job->area ? "area" : "bilinear", job->batch, denoise);
+      job->area ? "area" : "bilinear", job->batch,
+      job->direction != NULL ? job->direction : "identity", denoise);
 }
 
 pp_plan *

@@ -33,6 +33,7 @@ typedef struct {
   /* For each region there is a frame with a crop meta, in place of one with a meta
    * for each region. */
   gboolean one_by_one;
+  const gchar *direction; /* the property video-direction; NULL: upright */
   /* On a GPU. */
   gboolean on_device;    /* frames lie on it */
   gboolean tensors_stay; /* tensors stay on it; a pipeline's sink takes them and

@@ -11,6 +11,8 @@
  *   checkkern --self-test     kernels and results broken on purpose, all to be
  *                             caught
  *   checkkern --bench         times, of what was found right
+ *   checkkern --bench-device  the same on a GPU, of frames that are there and
+ *                             tensors that stay there
  */
 #include <getopt.h>
 #include <stdlib.h>
@@ -18,6 +20,7 @@
 #include <time.h>
 
 #include "measure/checkbench.h"
+#include "measure/checkdevice.h"
 #include "checkbatch.h"
 #include "checkrun.h"
 #include "checkself.h"
@@ -37,7 +40,7 @@
 struct options {
   uint64_t seed;
   int count, batches, only; /* only: -1 for all */
-  bool cpu_only, fake, self_test, bench;
+  bool cpu_only, fake, self_test, bench, bench_device;
 };
 
 struct totals {
@@ -118,7 +121,8 @@ usage (FILE *to)
 {
   fprintf (to,
       "usage: checkkern [--seed N] [--count N] [--batches N] [--long]\n"
-      "                 [--only N] [--cpu] [--fake] [--self-test | --bench]\n"
+      "                 [--only N] [--cpu] [--fake]\n"
+      "                 [--self-test | --bench | --bench-device]\n"
       "  --seed N     of the random numbers; the time by default\n"
       "  --count N    random cases after the walk, %d by default\n"
       "  --batches N  batches on each device, %d by default\n"
@@ -127,7 +131,8 @@ usage (FILE *to)
       "  --cpu        leave the GPU alone\n"
       "  --fake       cases on the fake device, too\n"
       "  --self-test  broken kernels and results must be caught\n"
-      "  --bench      times\n",
+      "  --bench      times\n"
+      "  --bench-device  times on a GPU, without transfers\n",
       COUNT, BATCHES, COUNT_LONG, BATCHES_LONG);
 }
 
@@ -144,6 +149,7 @@ parse (int argc, char **argv, struct options *options)
     { "fake", no_argument, NULL, 'f' },
     { "self-test", no_argument, NULL, 't' },
     { "bench", no_argument, NULL, 'b' },
+    { "bench-device", no_argument, NULL, 'd' },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
   };
@@ -177,6 +183,9 @@ parse (int argc, char **argv, struct options *options)
         break;
       case 'b':
         options->bench = true;
+        break;
+      case 'd':
+        options->bench_device = true;
         break;
       case 'h':
         usage (stdout);
@@ -218,8 +227,11 @@ main (int argc, char **argv)
     return check_self (options.seed) > 0;
 
   pp_device *device = options.cpu_only ? NULL : open_device ();
-  const int result =
-      options.bench ? check_bench (device) > 0 : check_all (&options, device);
+  if (options.bench_device && device == NULL)
+    return 77; /* skipped */
+  const int result = options.bench ? check_bench (device) > 0
+      : options.bench_device       ? check_bench_device (device) > 0
+                                   : check_all (&options, device);
   pp_device_close (&device);
   return result;
 }

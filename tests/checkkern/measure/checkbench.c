@@ -19,6 +19,7 @@
 
 #include "tests/checkkern/checkrun.h"
 #include "tests/common/times.h"
+#include "checkbytes.h"
 #include "checktime.h"
 #include "kernels/cpu/kernel_cpu.h"
 
@@ -181,49 +182,6 @@ make_case (check_case *check, const struct bench_job *job)
   memcpy (spec->std, std, sizeof std);
 }
 
-/* Marks a row of a component, or those that its medians are taken of. */
-static void
-mark_row (const pp_plan *plan, const pp_source *source, int row, bool *read)
-{
-  const int radius = plan->median.size / 2;
-  for (int y = row - radius; y <= row + radius; y++)
-    if (y >= 0 && y < source->rows)
-      read[source->first_row + y] = true;
-}
-
-/* Rows of the plane's extent that a component's taps read. */
-static void
-mark_rows (const pp_plan *plan, int c, bool *read)
-{
-  const pp_source *source = &plan->numbers.source[c];
-  const pp_axis *y = &plan->numbers.y[source->axes];
-  for (int o = 0; o < y->n_out; o++)
-    for (int j = 0; j < y->n_taps; j++)
-      if (plan->weight[y->first_weight + (ptrdiff_t) j * y->n_out + o] != 0)
-        mark_row (plan, source, plan->index[y->first + o] + j, read);
-}
-
-static double
-bytes_moved (const pp_plan *plan)
-{
-  const pp_numbers *n = &plan->numbers;
-  double bytes = (double) pp_type_size ((pp_type) n->type) * n->n_channels *
-      n->content_width * n->content_height;
-  for (int p = 0; p < PP_MAX_PLANES; p++) {
-    const pp_rect extent = pp_plan_plane_extent (plan, p);
-    bool *read = calloc ((size_t) extent.height + 1, sizeof *read);
-    if (!read)
-      abort ();
-    for (int c = 0; c < n->n_components; c++)
-      if (n->source[c].plane == p)
-        mark_rows (plan, c, read);
-    for (int y = 0; y < extent.height; y++)
-      bytes += read[y] ? extent.width : 0;
-    free (read);
-  }
-  return bytes;
-}
-
 /* Microseconds of the best of many calls. */
 static double
 time_cpu (check_run *const runs)
@@ -325,7 +283,7 @@ bench (const struct bench_job *job, pp_device *device, double copy)
   good = good && check_cpu (&runs[0]) &&
       (!device || check_device (&runs[0], device));
   if (good) {
-    const double bytes = bytes_moved (runs[0].plan);
+    const double bytes = check_bytes_moved (runs[0].plan);
     const double took = time_cpu (runs);
     const double speed = bytes / took * 1e-3;
     printf ("%-26s %-5s %9.1f %7.2f %6.1f%%", job->name, job->format, took,

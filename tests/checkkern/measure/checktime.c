@@ -33,8 +33,8 @@ struct bench {
   void *image[MAX_RUNS], *medians[MAX_RUNS];
 };
 
-static void
-must (pp_status status, const pp_error *error)
+void
+check_must (pp_status status, const pp_error *error)
 {
   if (status == PP_OK)
     return;
@@ -42,14 +42,20 @@ must (pp_status status, const pp_error *error)
   exit (2);
 }
 
+void *
+check_allocate (const pp_backend *backend, pp_context *context, size_t size)
+{
+  pp_error error;
+  void *memory = backend->device_alloc (context, size, &error);
+  if (!memory)
+    check_must (PP_NO_MEMORY, &error);
+  return memory;
+}
+
 static void *
 allocate (const struct bench *bench, size_t size)
 {
-  pp_error error;
-  void *memory = bench->backend->device_alloc (bench->context, size, &error);
-  if (!memory)
-    must (PP_NO_MEMORY, &error);
-  return memory;
+  return check_allocate (bench->backend, bench->context, size);
 }
 
 static void
@@ -58,14 +64,15 @@ copy (
 {
   const pp_copy copy = pp_copy_bytes (to, from, size, up);
   pp_error error;
-  must (bench->backend->copy (bench->stream, &copy, &error), &error);
+  check_must (bench->backend->copy (bench->stream, &copy, &error), &error);
 }
 
 static void
 start (const struct bench *bench)
 {
   pp_error error;
-  must (bench->backend->record (bench->stream, bench->from, &error), &error);
+  check_must (
+      bench->backend->record (bench->stream, bench->from, &error), &error);
 }
 
 /* Microseconds since start of what was queued. */
@@ -75,9 +82,10 @@ stop (const struct bench *bench)
   const pp_backend *backend = bench->backend;
   double time;
   pp_error error;
-  must (backend->record (bench->stream, bench->to, &error), &error);
-  must (backend->event_wait (bench->to, false, &error), &error);
-  must (backend->event_elapsed (bench->from, bench->to, &time, &error), &error);
+  check_must (backend->record (bench->stream, bench->to, &error), &error);
+  check_must (backend->event_wait (bench->to, false, &error), &error);
+  check_must (
+      backend->event_elapsed (bench->from, bench->to, &time, &error), &error);
   return time;
 }
 
@@ -114,7 +122,8 @@ prepare_launch (struct bench *bench, const check_run *run)
   if (recipe == NULL)
     abort ();
   pp_recipe_init (recipe, &pictures, &facts);
-  must (pp_recipe_run (recipe, bench->backend, &bindings, &error), &error);
+  check_must (
+      pp_recipe_run (recipe, bench->backend, &bindings, &error), &error);
   bench->launch[i] = pp_recipe_launch (recipe, 0, &bindings);
   free (recipe);
 }
@@ -132,7 +141,7 @@ make_tables (struct bench *bench, const check_run *run)
   bench->output =
       bench->backend->host_alloc (bench->context, run->size, &error);
   if (bench->pinned_tables == NULL || bench->output == NULL)
-    must (PP_NO_MEMORY, &error);
+    check_must (PP_NO_MEMORY, &error);
   pp_tables_write (plan, false, bench->pinned_tables);
 }
 
@@ -144,14 +153,15 @@ bench_init (
   pp_error error;
   *bench = (struct bench){ .backend = backend,
     .context = pp_arena_context (pp_device_arena (device)) };
-  must (backend->enter (bench->context, &error), &error);
-  must (
+  check_must (backend->enter (bench->context, &error), &error);
+  check_must (
       backend->stream_create (bench->context, &bench->stream, &error), &error);
-  must (backend->event_create (bench->context, true, &bench->from, &error),
+  check_must (
+      backend->event_create (bench->context, true, &bench->from, &error),
       &error);
-  must (
+  check_must (
       backend->event_create (bench->context, true, &bench->to, &error), &error);
-  must (backend->prepare (bench->context, runs[0].plan, &error), &error);
+  check_must (backend->prepare (bench->context, runs[0].plan, &error), &error);
   make_tables (bench, &runs[0]);
   for (int i = 0; i < n_runs; i++)
     prepare_launch (bench, &runs[i]);
@@ -184,8 +194,8 @@ time_launches (const struct bench *bench)
     pp_error error;
     start (bench);
     for (int i = 0; i < LAUNCHES; i++)
-      must (bench->backend->launch (
-                bench->stream, &bench->launch[i % bench->n_launches], &error),
+      check_must (bench->backend->launch (bench->stream,
+                      &bench->launch[i % bench->n_launches], &error),
           &error);
     const double time = stop (bench) / LAUNCHES;
     best = round > 0 && time < best ? time : best;
@@ -202,7 +212,7 @@ time_copy (const struct bench *bench, size_t size, bool up)
   void *device = allocate (bench, size);
   void *host = bench->backend->host_alloc (bench->context, size, &error);
   if (!host)
-    must (PP_NO_MEMORY, &error);
+    check_must (PP_NO_MEMORY, &error);
   for (int i = 0; i <= COPIES; i++) {
     start (bench);
     copy (bench, up ? device : host, up ? host : device, size, up);

@@ -6,6 +6,7 @@
 #ifndef CHECKTIME_H
 #define CHECKTIME_H
 
+#include "kernels/engine/backend.h"
 #include "tests/checkkern/checkrun.h"
 
 /* Microseconds. */
@@ -21,5 +22,11 @@ typedef struct check_times {
  * where a call fails. */
 check_times check_time_kernel (
     const check_run *runs, int n_runs, double moved, pp_device *device);
+
+/* Exits with the error's text unless the status is PP_OK. */
+void check_must (pp_status status, const pp_error *error);
+/* Device memory, given back by backend->device_free; exits where there is none. */
+void *check_allocate (
+    const pp_backend *backend, pp_context *context, size_t size);
 
 #endif
