@@ -146,10 +146,22 @@ static const fake_call calls[] = { FAKE_OPEN, FAKE_ENTER, FAKE_HOST_ALLOC,
   FAKE_RECORD, FAKE_EVENT_WAIT, FAKE_EVENT_QUERY, FAKE_EVENT_ELAPSED,
   FAKE_THREAD, FAKE_DRIVER_SYNC, FAKE_MALLOC };
 
+/* From GStreamer 1.24 on its own function waits, and does not tell of a failure. */
+static gboolean
+is_told (fake_call call)
+{
+  guint major, minor, micro, nano;
+
+  gst_version (&major, &minor, &micro, &nano);
+  return call != FAKE_DRIVER_SYNC || (major == 1 && minor < 23);
+}
+
 GST_START_TEST (test_stream_with_a_fault) {
   const fake_call call = calls[__i__];
   guint runs = 0;
 
+  if (!is_told (call))
+    return;
   for (guint i = 0; i < G_N_ELEMENTS (streams); i++)
     runs += fault_run_stream (call, &streams[i]);
   fail_unless (runs > 0, "%s: never called", fault_call_name (call));
@@ -157,7 +169,7 @@ GST_START_TEST (test_stream_with_a_fault) {
 GST_END_TEST
 
 GST_START_TEST (test_pipeline_with_a_fault) {
-  for (guint i = 0; i < G_N_ELEMENTS (pipelines); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (pipelines) && is_told (calls[__i__]); i++)
     fault_run_pipeline (calls[__i__], &pipelines[i]);
 }
 GST_END_TEST
