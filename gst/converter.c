@@ -346,16 +346,6 @@ gboolean
 gst_pp_converter_read_video (
     GstPpConverter *self, const GstCaps *video, GstVideoInfo *info)
 {
-  if (gst_pp_caps_are_cuda (video, 0) &&
-      !gst_pp_converter_tensor_constraints (self).cuda_frames) {
-    gst_pp_converter_post (self, GST_PP_FAULT_CONTEXT,
-        gst_pp_cuda_takes_frames ()
-            ? "Upstream sends frames in CUDA memory, but frames are converted on "
-              "the CPU"
-            : "Upstream sends frames in CUDA memory, which needs cudapreproc to "
-              "be built with gstreamer-cuda-1.0");
-    return FALSE;
-  }
   if (gst_pp_video_info_from_caps (info, video))
     return TRUE;
   g_autofree gchar *text = gst_caps_to_string (video);
@@ -378,7 +368,10 @@ read_caps (GstPpConverter *self, GstPpNegotiated *negotiated,
       &self->settings, &negotiated->settings, &negotiated->settings_serial);
   if (!gst_pp_converter_read_video (self, video, &negotiated->info))
     return FALSE;
-  negotiated->cuda = gst_pp_caps_are_cuda (video, 0);
+  /* On the CPU such frames are not offered, but decoders choose them before they
+   * are linked, and choose anew with the first frame. They can be mapped. */
+  negotiated->cuda = gst_pp_caps_are_cuda (video, 0) &&
+      gst_pp_converter_tensor_constraints (self).cuda_frames;
   gst_pp_video_info_override_colorimetry (
       &negotiated->info, video, negotiated->settings.colorimetry);
   const GstPpTensorConstraints constraints =

@@ -15,6 +15,22 @@ new_empty (GstAtomicQueue *spare)
   return frame;
 }
 
+/* The plan for input, which is mapped; NULL with *fault and *reason. */
+static pp_plan *
+find_plan (const GstPpInput *input, GstPpNegotiated *negotiated,
+    GstPpFault *fault, gchar **reason)
+{
+  *fault = GST_PP_FAULT_DEVICE;
+  if (!gst_pp_input_wait (input, reason))
+    return NULL;
+  pp_plan *plan = gst_pp_negotiated_find_plan (
+      negotiated, input->width, input->height, &input->crop, fault, reason);
+  if (plan == NULL)
+    return NULL;
+  *fault = GST_PP_FAULT_INPUT;
+  return gst_pp_input_check (input, plan, reason) ? plan : NULL;
+}
+
 GstPpFrame *
 gst_pp_frame_new (GstAtomicQueue *spare, GstPpNegotiated *negotiated,
     GstBuffer *input, pp_plan **plan, GstPpFault *fault, gchar **reason)
@@ -24,13 +40,9 @@ gst_pp_frame_new (GstAtomicQueue *spare, GstPpNegotiated *negotiated,
   *fault = GST_PP_FAULT_INPUT;
   if (gst_pp_input_map (
           &frame->input, &negotiated->info, negotiated->cuda, input, reason)) {
-    *plan = gst_pp_negotiated_find_plan (negotiated, frame->input.width,
-        frame->input.height, &frame->input.crop, fault, reason);
-    if (*plan != NULL) {
-      *fault = GST_PP_FAULT_INPUT;
-      if (gst_pp_input_check (&frame->input, *plan, reason))
-        return frame;
-    }
+    *plan = find_plan (&frame->input, negotiated, fault, reason);
+    if (*plan != NULL)
+      return frame;
   }
   gst_pp_frame_free (frame);
   return NULL;

@@ -122,10 +122,6 @@ check_device_planes (const GstPpInput *input, gchar **reason)
           "planes 0 and %u are in memory of different CUDA contexts", p);
       return FALSE;
     }
-    if (!gst_pp_cuda_memory_wait (memory)) {
-      *reason = g_strdup_printf ("CUDA failed when plane %u was waited for", p);
-      return FALSE;
-    }
   }
   return TRUE;
 }
@@ -179,6 +175,19 @@ gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
     return TRUE;
   gst_pp_input_clear (input);
   return FALSE;
+}
+
+gboolean
+gst_pp_input_wait (const GstPpInput *input, gchar **reason)
+{
+  if (!input->on_device)
+    return TRUE;
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
+    if (!gst_pp_cuda_memory_wait (plane_map (input, p)->memory)) {
+      *reason = g_strdup_printf ("CUDA failed when plane %u was waited for", p);
+      return FALSE;
+    }
+  return TRUE;
 }
 
 void

@@ -24,11 +24,14 @@ typedef struct {
 } GstPpInput;
 
 /* Maps buffer and takes over the caller's reference to it, also on failure.
- * on_device: its caps say that it is in CUDA memory; what was queued to write it is
- * waited for. On FALSE, nothing stays mapped and *reason says why; free it. Unmapped
- * by gst_pp_input_clear, from any thread. */
+ * on_device: its caps say that it is in CUDA memory; gst_pp_input_wait comes before
+ * the device reads it. On FALSE, nothing stays mapped and *reason says why; free it.
+ * Unmapped by gst_pp_input_clear, from any thread. */
 gboolean gst_pp_input_map (GstPpInput *input, const GstVideoInfo *info,
     gboolean on_device, GstBuffer *buffer, gchar **reason);
+/* Waits on the host until what was queued to write a frame in CUDA memory is done.
+ * On FALSE, a call of CUDA's failed, and *reason says so; free it. */
+gboolean gst_pp_input_wait (const GstPpInput *input, gchar **reason);
 void gst_pp_input_clear (GstPpInput *input);
 
 /* Whether the bytes that plan reads are all in the mapped planes. If a GstVideoMeta

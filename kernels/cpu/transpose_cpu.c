@@ -47,11 +47,12 @@ typedef uint8_t vector1 __attribute__ ((vector_size (16)));
 
 /* Columns are far apart: no processor prefetches the next one by itself. */
 PP_INLINE void
-prefetch_columns (
-    const uint8_t *to, ptrdiff_t to_pitch, int first, int n, int columns)
+prefetch_columns (const uint8_t *to, ptrdiff_t to_pitch, int first, int n,
+    int columns, size_t bytes)
 {
   for (int x = first; x < first + n && x < columns; x++)
-    __builtin_prefetch (to + x * to_pitch, 1);
+    for (size_t byte = 0; byte < bytes; byte += 64)
+      __builtin_prefetch (to + x * to_pitch + byte, 1);
 }
 
 /* For elements of size bytes; at least one square. The last squares overlap
@@ -84,7 +85,8 @@ prefetch_columns (
     const int n = 16 / size;                                                   \
     for (int i = 0; i < columns; i += n) {                                     \
       const int x = i + n <= columns ? i : columns - n;                        \
-      prefetch_columns (to, to_pitch, x + AHEAD, n, columns);                  \
+      prefetch_columns (                                                       \
+          to, to_pitch, x + AHEAD, n, columns, (size_t) rows * size);          \
       for (int j = 0; j < rows; j += n) {                                      \
         const int k = j + n <= rows ? j : rows - n;                            \
         transpose_square_##size (to + x * to_pitch + k * size, to_pitch,       \

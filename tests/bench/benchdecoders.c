@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Decoders whose frames stay on the GPU: nvh264dec alone, then with tensors on the
- * device, then through host memory, 1 to 8 of them in one process. An appsrc feeds
- * each with H.264 from memory.
+ * Decoders whose frames stay on the GPU: nvh264dec alone, in the context that it has
+ * with the element, then with tensors on the device, then through host memory, 1 to 8
+ * of them in one process. An appsrc feeds each with H.264 from memory. In all of them
+ * nvh264dec of GStreamer 1.22 copies each frame from its surface to a buffer, and
+ * waits for that.
  *
  * The sink waits for a tensor when the next one comes, so that each has been
  * computed, and none is waited for while it is under way.
@@ -38,6 +40,10 @@
 
 static const BenchJob job = { "NV12", 1920, 1080, 640, "letterbox", "float32",
   0 };
+
+/* Not linked. Its context becomes that of the decoder, which would make one of its own
+ * else: a GPU gives contexts their time in turns. */
+#define CONTEXT "cudapreproc name=context backend=cuda"
 
 typedef struct {
   const gchar *name, *frames;
@@ -83,10 +89,16 @@ make_pipeline (
             of_job, more, way->tensors);
   g_autofree gchar *line =
       g_strdup_printf ("appsrc name=source ! nvh264dec ! %s ! %s benchsink "
-                       "name=sink",
-          way->frames, element);
+                       "name=sink %s",
+          way->frames, element, way->tensors == NULL ? CONTEXT : "");
 
-  return bench_launch (line, render, data);
+  GstElement *pipeline = bench_launch (line, render, data);
+  GstElement *context = gst_bin_get_by_name (GST_BIN (pipeline), "context");
+  /* Before the decoder asks for one. */
+  if (context != NULL)
+    gst_element_set_state (context, GST_STATE_READY);
+  gst_clear_object (&context);
+  return pipeline;
 }
 
 static void

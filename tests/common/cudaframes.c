@@ -75,17 +75,35 @@ test_cuda_acquire (GstBufferPool *pool)
   return frame;
 }
 
-GstBuffer *
-test_cuda_noise (
-    GstCudaContext *context, const GstVideoInfo *info, guint32 seed)
+/* One that is freed when nobody has it. */
+static GstBuffer *
+make_frame (GstCudaContext *context, const GstVideoInfo *info)
 {
   GstBufferPool *pool = test_cuda_pool (context, info, 0);
   GstBuffer *frame = test_cuda_acquire (pool);
 
-  test_paint_noise (frame, info, seed);
-  /* The frame is freed when it comes back. */
   gst_buffer_pool_set_active (pool, FALSE);
   gst_object_unref (pool);
+  return frame;
+}
+
+GstBuffer *
+test_cuda_noise (
+    GstCudaContext *context, const GstVideoInfo *info, guint32 seed)
+{
+  GstBuffer *frame = make_frame (context, info);
+
+  test_paint_noise (frame, info, seed);
+  return frame;
+}
+
+GstBuffer *
+test_cuda_number (
+    GstCudaContext *context, const GstVideoInfo *info, guint number)
+{
+  GstBuffer *frame = make_frame (context, info);
+
+  test_paint_number (frame, info, number);
   return frame;
 }
 

@@ -45,6 +45,9 @@ GstBuffer *test_cuda_acquire (GstBufferPool *pool);
 /* A frame with the samples that test_paint_noise gives. */
 GstBuffer *test_cuda_noise (
     GstCudaContext *context, const GstVideoInfo *info, guint32 seed);
+/* One like test_numbered_frame. */
+GstBuffer *test_cuda_number (
+    GstCudaContext *context, const GstVideoInfo *info, guint number);
 
 /* Caps of info, in CUDA memory or not. */
 GstCaps *test_cuda_caps (const GstVideoInfo *info, gboolean cuda);

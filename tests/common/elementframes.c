@@ -161,14 +161,21 @@ test_paint (GstBuffer *frame, const GstVideoInfo *info, const guint8 colour[3])
       (gpointer) colour, bytes);
 }
 
-GstBuffer *
-test_numbered_frame (const GstVideoInfo *info, guint number)
+void
+test_paint_number (GstBuffer *frame, const GstVideoInfo *info, guint number)
 {
   const guint8 colour[3] = { (guint8) number, (guint8) (number >> 8),
     (guint8) (number * 7) };
-  GstBuffer *frame = test_frame (info, NULL);
 
   test_paint (frame, info, colour);
+}
+
+GstBuffer *
+test_numbered_frame (const GstVideoInfo *info, guint number)
+{
+  GstBuffer *frame = test_frame (info, NULL);
+
+  test_paint_number (frame, info, number);
   return frame;
 }
 
@@ -268,18 +275,23 @@ guint
 test_number_of (GstBuffer *tensor)
 {
   GstMapInfo map;
-  gsize i = 0;
 
   fail_unless (gst_buffer_map (tensor, &map, GST_MAP_READ));
   const gsize plane = map.size / 3;
   const guint number = map.data[0] + 256u * map.data[plane];
   const guint8 colour[3] = { (guint8) number, (guint8) (number >> 8),
     (guint8) (number * 7) };
-  while (i < map.size && map.data[i] == colour[i / plane])
-    i++;
-  fail_unless (i == map.size,
-      "byte %" G_GSIZE_FORMAT " is %u, but %u belongs to frame %u", i,
-      map.data[i], colour[i / plane], number);
+  fail_unless_equals_int (map.size % 3, 0);
+  for (gint c = 0; c < 3; c++) {
+    const guint8 *values = map.data + (gsize) c * plane;
+    gsize i = 0;
+    while (i < plane && values[i] == colour[c])
+      i++;
+    fail_unless (i == plane,
+        "byte %" G_GSIZE_FORMAT " of channel %d is %u, but %u belongs to frame "
+        "%u",
+        i, c, values[i], colour[c], number);
+  }
   gst_buffer_unmap (tensor, &map);
   return number;
 }

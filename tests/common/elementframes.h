@@ -36,7 +36,10 @@ void test_paint_noise (
 void test_paint (
     GstBuffer *frame, const GstVideoInfo *info, const guint8 colour[3]);
 
-/* An RGB frame of one colour, which encodes the number; below 65536. */
+/* Paints an RGB frame in one colour, which encodes the number; below 65536. */
+void test_paint_number (
+    GstBuffer *frame, const GstVideoInfo *info, guint number);
+/* Such a frame, in system memory. */
 GstBuffer *test_numbered_frame (const GstVideoInfo *info, guint number);
 
 /* Negotiates caps (transfer full), where they are not already: the same caps again

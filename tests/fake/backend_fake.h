@@ -42,6 +42,8 @@ typedef enum fake_call {
   FAKE_THREAD,  /* pthread_create */
   FAKE_MALLOC,  /* malloc, calloc, realloc */
   FAKE_ALIGNED, /* aligned_alloc, posix_memalign */
+  /* Of the fake driver, by GStreamer's CUDA library. */
+  FAKE_DRIVER_SYNC, /* cuStreamSynchronize */
   FAKE_CALLS
 } fake_call;
 
@@ -57,6 +59,8 @@ void fake_pretend (unsigned up, unsigned kernel, unsigned down);
 /* The nth call from now, 1 is the next, fails; and all after it if sticky. 0:
  * none fails. */
 void fake_fail (fake_call call, int nth, bool sticky);
+/* Whether calls of this thread are the test's own: not counted, and none fails. */
+void fake_exempt (bool exempt);
 /* How often it was called since fake_reset. */
 int fake_count (fake_call call);
 /* Counts the call; an error that names it if it is to fail, else PP_OK. */

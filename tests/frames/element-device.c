@@ -253,6 +253,36 @@ refusing_harness (GstVideoInfo *info, GstCudaContext **context)
   return h;
 }
 
+/* The CPU's tensor of one frame. */
+static GstBuffer *
+convert_on_cpu (const GstVideoInfo *info, gboolean cuda)
+{
+  GstHarness *h = test_harness (0, "width=20 height=20 fit=letterbox");
+  GstCudaContext *context = cuda ? test_cuda_context (0) : NULL;
+  GstBuffer *frame = make_frame (context, cuda, info, 1, NULL);
+
+  gst_harness_set_sink_caps_str (h, "other/tensors");
+  test_cuda_send_caps (h, info, cuda);
+  GstBuffer *tensor = gst_harness_push_and_pull (h, frame);
+  test_harness_end (&h);
+  gst_clear_object (&context);
+  return tensor;
+}
+
+/* The CPU does not offer to take frames in CUDA memory, but takes them. A decoder in
+ * decodebin sends such caps before it is linked; an error would end the stream. */
+GST_START_TEST (test_cpu_takes_them) {
+  GstVideoInfo info;
+
+  test_video_info (&info, "NV12", 64, 36);
+  GstBuffer *expected = convert_on_cpu (&info, FALSE);
+  GstBuffer *got = convert_on_cpu (&info, TRUE);
+  test_expect_equal (got, expected, "frames in CUDA memory on the CPU");
+  gst_buffer_unref (got);
+  gst_buffer_unref (expected);
+}
+GST_END_TEST
+
 GST_START_TEST (test_refused_frames) {
   GstCudaContext *context;
   GstVideoInfo info;
@@ -476,6 +506,7 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_regions);
   tcase_add_test (tcase, test_crop_meta);
   tcase_add_test (tcase, test_layouts);
+  tcase_add_test (tcase, test_cpu_takes_them);
   tcase_add_test (tcase, test_refused_frames);
   tcase_add_test (tcase, test_copies_are_waited_for);
   tcase_add_test (tcase, test_reads);

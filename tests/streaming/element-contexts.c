@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
  * Frames in CUDA memory as a stream: the context that elements share, frames of
- * another one, caps that change from one kind of memory to the other, pools of few
- * frames, flushes, several streams.
+ * another one, caps that change from one kind of memory to the other, flushes,
+ * several streams.
  */
 
 #include <string.h>
@@ -370,32 +370,6 @@ GST_START_TEST (test_downstream_changes) {
 }
 GST_END_TEST
 
-/* Each frame comes back, though no other follows it. */
-GST_START_TEST (test_few_frames) {
-  static const gchar *const properties[] = { PROPERTIES,
-    PROPERTIES "async-depth=4", PROPERTIES "batch-size=3 streams=1" };
-
-  for (guint p = 0; p < G_N_ELEMENTS (properties); p++) {
-    GstHarness *h = test_cuda_harness (properties[p], TRUE);
-    GstCudaContext *context = test_cuda_context_of (h);
-    GstVideoInfo info;
-
-    test_video_info (&info, "NV12", 32, 24);
-    test_cuda_send_caps (h, &info, TRUE);
-    GstBufferPool *pool = test_cuda_pool (context, &info, 2);
-    for (guint i = 0; i < 30; i++) {
-      gst_harness_push (h, test_cuda_acquire (pool));
-      gst_clear_buffer (&(GstBuffer *){ gst_harness_try_pull (h) });
-    }
-    gst_buffer_unref (test_cuda_acquire (pool));
-    gst_buffer_pool_set_active (pool, FALSE);
-    gst_object_unref (pool);
-    gst_object_unref (context);
-    test_harness_end (&h);
-  }
-}
-GST_END_TEST
-
 GST_START_TEST (test_flushes) {
   GstHarness *h = test_cuda_harness (PROPERTIES "async-depth=4", TRUE);
   GstCudaContext *context = test_cuda_context_of (h);
@@ -439,7 +413,8 @@ has_cuda (const GstCaps *caps)
   return FALSE;
 }
 
-/* The CPU neither reads frames in CUDA memory nor leaves tensors there. */
+/* The CPU offers neither to read frames in CUDA memory nor to leave tensors there;
+ * element-device has what it does with such frames. */
 GST_START_TEST (test_cpu_offers_none) {
   for (gint backend = 0; backend < 2; backend++) {
     GstHarness *h = test_harness (backend, PROPERTIES);
@@ -452,13 +427,6 @@ GST_START_TEST (test_cpu_offers_none) {
     gst_caps_unref (out);
     test_harness_end (&h);
   }
-  GstVideoInfo info;
-  GstHarness *h = test_harness (0, PROPERTIES);
-  test_video_info (&info, "RGB", 32, 24);
-  gst_harness_set_src_caps (h, test_cuda_caps (&info, TRUE));
-  g_autofree gchar *text = test_harness_error (h);
-  test_expect_words (text, "CUDA memory|CPU");
-  test_harness_end (&h);
 }
 GST_END_TEST
 
@@ -626,7 +594,6 @@ add_tests (TCase *tcase)
   tcase_add_test (tcase, test_frames_of_another_gpu);
   tcase_add_test (tcase, test_caps_change);
   tcase_add_test (tcase, test_downstream_changes);
-  tcase_add_test (tcase, test_few_frames);
   tcase_add_test (tcase, test_flushes);
   tcase_add_test (tcase, test_cpu_offers_none);
   tcase_add_test (tcase, test_host_tensors_unless_asked);

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/fake/backend_fake.h"
 #include "tests/fake/fakeobjects.h"
 
 #define DEVICES 2
@@ -30,6 +31,7 @@
 
 /* Only programs have them that have the fake device. */
 #pragma weak fake_add_object
+#pragma weak fake_enter_call
 #pragma weak fake_remove_object
 
 struct block {
@@ -354,12 +356,17 @@ cuStreamDestroy_v2 (CUstream stream)
 CUresult
 cuStreamSynchronize (CUstream stream)
 {
+  pp_error error;
+
   (void) stream;
   current ();
   pthread_mutex_lock (&driver.lock);
   finish_copies ();
   pthread_mutex_unlock (&driver.lock);
-  return CUDA_SUCCESS;
+  return fake_enter_call != NULL &&
+          fake_enter_call (FAKE_DRIVER_SYNC, &error) != PP_OK
+      ? CUDA_ERROR_LAUNCH_FAILED
+      : CUDA_SUCCESS;
 }
 
 /* The library asks for these, too, in one version or another, and no test needs
