@@ -182,11 +182,16 @@ gst_pp_input_wait (const GstPpInput *input, gchar **reason)
 {
   if (!input->on_device)
     return TRUE;
-  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++)
-    if (!gst_pp_cuda_memory_wait (plane_map (input, p)->memory)) {
+  GstMemory *last = NULL;
+  for (guint p = 0; p < GST_VIDEO_FRAME_N_PLANES (&input->frame); p++) {
+    GstMemory *memory = plane_map (input, p)->memory;
+    /* Planes mostly share one. */
+    if (memory != last && !gst_pp_cuda_memory_wait (memory)) {
       *reason = g_strdup_printf ("CUDA failed when plane %u was waited for", p);
       return FALSE;
     }
+    last = memory;
+  }
   return TRUE;
 }
 
