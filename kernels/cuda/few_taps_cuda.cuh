@@ -404,17 +404,15 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n,
     const picture_args &picture, bool many)
 {
 #define FEW_TAPS(...) (const void *) few_taps<__VA_ARGS__>
-#define KERNELS(...)                                                           \
+#define KERNELS(...) FEW_TAPS (__VA_ARGS__, ALONE), FEW_TAPS (__VA_ARGS__, DOWN)
+#define ROW(...)                                                               \
   {                                                                            \
-    FEW_TAPS (__VA_ARGS__, ALONE), FEW_TAPS (__VA_ARGS__, DOWN),               \
-        FEW_TAPS (__VA_ARGS__, ACROSS)                                         \
-  }
-#define ROW(components, x, y, chroma, adjacent)                                \
-  {                                                                            \
-    components, x, y, chroma, adjacent,                                        \
+    __VA_ARGS__,                                                               \
     {                                                                          \
-      KERNELS (1, components, x, y, chroma, adjacent),                         \
-          KERNELS (2, components, x, y, chroma, adjacent)                      \
+      { KERNELS (1, __VA_ARGS__), FEW_TAPS (1, __VA_ARGS__, ACROSS) },         \
+      {                                                                        \
+        KERNELS (2, __VA_ARGS__)                                               \
+      }                                                                        \
     }                                                                          \
   }
 #define ROWS(components, chroma, adjacent)                                     \
@@ -424,7 +422,9 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n,
       ROW (components, 2, 2, chroma, adjacent)
   static const struct {
     int components, x, y, chroma, adjacent;
-    const void *kernel[2][3]; /* for samples of 1 and 2 bytes, by shape */
+    /* for samples of 1 and 2 bytes, by shape; ACROSS for 1 only, since all of
+     * them take minutes to compile */
+    const void *kernel[2][3];
   } rows[] = { ROWS (1, 0, APART), ROWS (3, 0, APART), ROWS (3, 0, TRIPLE),
     ROW (3, 1, 1, 1, APART), ROW (3, 2, 2, 1, APART), ROWS (3, 2, APART),
     ROW (3, 1, 1, 1, PAIR), ROW (3, 2, 2, 1, PAIR), ROWS (3, 2, PAIR) };
@@ -444,7 +444,7 @@ choose_few_taps (kernel_launch &launch, const pp_numbers &n,
   }
 
   const int adjacent = find_adjacent (n, chroma_taps == 0);
-  const int shape = in_fours (n) ? ACROSS : DOWN;
+  const int shape = n.sample_bytes == 1 && in_fours (n) ? ACROSS : DOWN;
   for (const auto &row : rows) {
     if (row.components == n.n_components && row.x >= n.x[axes].n_taps &&
         row.y >= n.y[axes].n_taps && row.chroma >= chroma_taps &&
