@@ -357,7 +357,7 @@ store_columns (struct work *work, void *tensor, int y)
 }
 
 /* work->colour -> one more row of elements. Stores all of them when they reach
- * the end of two cache lines of the tensor, or when there are no more. */
+ * the end of KEPT_LINES of the tensor, or when there are no more. */
 static void
 keep_row (struct work *work, void *tensor, int y)
 {

@@ -9,6 +9,8 @@
  */
 #include "gather_cuda.h"
 
+#include "div_up_cuda.cuh"
+
 #define WORD PP_GATHER_ALIGNMENT
 #define WARP 32
 /* Words that a thread has in flight; bytes of a segment. */
@@ -32,12 +34,6 @@ template <int PLANES> struct gather_args {
   pp_gather_plane plane[PLANES];
 };
 static_assert (sizeof (gather_args<MANY>) <= 4096, "the limit of parameters");
-
-static int
-div_up (int a, int b)
-{
-  return (a + b - 1) / b;
-}
 
 /* 16 of the 32 bytes of low and high, from byte phase on. */
 static __device__ __forceinline__ uint4

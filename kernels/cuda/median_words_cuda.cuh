@@ -7,6 +7,7 @@
 #ifndef PP_MEDIAN_WORDS_CUDA_CUH
 #define PP_MEDIAN_WORDS_CUDA_CUH
 
+#include "div_up_cuda.cuh"
 #include "median_cuda.h"
 #include "median_sort_cuda.cuh"
 
@@ -44,12 +45,6 @@ struct median_args {
   median_part part[PP_MAX_COMPONENTS]; /* blockIdx.z is the part */
   int swap;                            /* the bytes of a sample */
 };
-
-static __host__ __device__ constexpr int
-div_up (int a, int b)
-{
-  return (a + b - 1) / b;
-}
 
 /* How the kernel words divides the work. */
 struct word_layout {

@@ -13,6 +13,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "div_up_cuda.cuh"
 #include "kernel_cuda.h"
 
 /* For the kernel tile: consecutive components that are interleaved, and so
@@ -104,12 +105,6 @@ struct kernel_launch {
   int rows;      /* of the content that a block makes; gives grid.y */
   size_t shared; /* bytes */
 };
-
-static __host__ __device__ constexpr int
-div_up (int a, int b)
-{
-  return (a + b - 1) / b;
-}
 
 /* Whether two components are interleaved in one plane and share their taps. */
 static bool

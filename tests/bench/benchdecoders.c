@@ -267,17 +267,6 @@ typedef struct {
   gdouble *passed, *mapped; /* latencies */
 } Single;
 
-static GstPadProbeReturn
-on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  Single *single = data;
-
-  (void) pad;
-  (void) info;
-  single->arrived = bench_now ();
-  return GST_PAD_PROBE_OK;
-}
-
 static void
 wait_for_events (GstBuffer *buffer)
 {
@@ -325,10 +314,8 @@ bench_single (const BenchRun *run, H264Clip *clip)
   GstElement *pipeline =
       make_pipeline (&ways[DEVICE], "async-depth=0", on_single, &single);
   GstElement *source = gst_bin_get_by_name (GST_BIN (pipeline), "source");
-  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
-  GstPad *pad = gst_element_get_static_pad (element, "sink");
 
-  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_arrival, &single, NULL);
+  bench_note_arrivals (pipeline, &single.arrived);
   h264_feed (source, clip, BENCH_WARM_UP + run->frames);
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
   bench_wait_for_end (pipeline);
@@ -344,8 +331,6 @@ bench_single (const BenchRun *run, H264Clip *clip)
       passed.latency[1], "until it is mapped on the device", mapped.latency[0],
       mapped.latency[1], MOST_LATENCY,
       passed.latency[0] <= MOST_LATENCY ? "reached" : "MISSED");
-  gst_object_unref (pad);
-  gst_object_unref (element);
   gst_object_unref (source);
   gst_object_unref (pipeline);
   g_free (single.passed);

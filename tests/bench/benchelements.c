@@ -346,6 +346,26 @@ bench_make_mux (const BenchJob *job, gint sources, gint frames,
   return pipeline;
 }
 
+static GstPadProbeReturn
+on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer arrived)
+{
+  (void) pad;
+  (void) info;
+  *(gdouble *) arrived = bench_now ();
+  return GST_PAD_PROBE_OK;
+}
+
+void
+bench_note_arrivals (GstElement *pipeline, gdouble *arrived)
+{
+  GstElement *element = gst_bin_get_by_name (GST_BIN (pipeline), "preproc");
+  GstPad *pad = gst_element_get_static_pad (element, "sink");
+
+  gst_pad_add_probe (pad, GST_PAD_PROBE_TYPE_BUFFER, on_arrival, arrived, NULL);
+  gst_object_unref (pad);
+  gst_object_unref (element);
+}
+
 void
 bench_wait_for_tensor (GstBuffer *buffer, GstMapFlags where)
 {

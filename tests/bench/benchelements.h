@@ -26,6 +26,8 @@ GstElement *bench_make_mux (const BenchJob *job, gint sources, gint frames,
 /* A pipeline of that line, whose sink is a benchsink with the name sink. */
 GstElement *bench_launch (
     const gchar *line, BenchSinkRender render, gpointer data);
+/* From now on *arrived is when the last frame came to the element preproc. */
+void bench_note_arrivals (GstElement *pipeline, gdouble *arrived);
 /* Maps the buffer, which waits for its tensor; with GST_PP_MAP_CUDA on the device. */
 void bench_wait_for_tensor (GstBuffer *buffer, GstMapFlags where);
 /* Ends the program where the pipeline has posted an error. */

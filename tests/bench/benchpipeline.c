@@ -18,17 +18,6 @@ typedef struct {
   gint last;
 } Clock;
 
-static GstPadProbeReturn
-on_arrival (GstPad *pad, GstPadProbeInfo *info, gpointer data)
-{
-  Clock *clock = data;
-
-  (void) pad;
-  (void) info;
-  clock->arrived = bench_now ();
-  return GST_PAD_PROBE_OK;
-}
-
 /* Tensors are done in the order in which they come. */
 static void
 keep_tensor (Clock *clock, GstBuffer *buffer, gint number)
@@ -105,14 +94,8 @@ start_pipeline (Clock *clock, const BenchRun *run, const BenchJob *job,
   clock->kept = job->tensors_stay ? keep_tensors (job) : NULL;
   clock->pipeline =
       bench_make_pipeline (job, frames, properties, on_tensor, clock);
-  if (clock->latencies != NULL) {
-    GstElement *element =
-        gst_bin_get_by_name (GST_BIN (clock->pipeline), "preproc");
-    GstPad *in = gst_element_get_static_pad (element, "sink");
-    gst_pad_add_probe (in, GST_PAD_PROBE_TYPE_BUFFER, on_arrival, clock, NULL);
-    gst_object_unref (in);
-    gst_object_unref (element);
-  }
+  if (clock->latencies != NULL)
+    bench_note_arrivals (clock->pipeline, &clock->arrived);
   gst_element_set_state (clock->pipeline, GST_STATE_PLAYING);
 }
 

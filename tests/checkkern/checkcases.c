@@ -226,6 +226,19 @@ check_case_frame (check_case *check, const char *format, int width, int height)
   pp_spec_init (&check->spec);
 }
 
+void
+check_case_normalize (check_case *check)
+{
+  /* as torchvision gives them */
+  static const double mean[] = { 0.485, 0.456, 0.406 };
+  static const double std[] = { 0.229, 0.224, 0.225 };
+
+  if (check->spec.type == PP_TYPE_UINT8)
+    return;
+  memcpy (check->spec.mean, mean, sizeof mean);
+  memcpy (check->spec.std, std, sizeof std);
+}
+
 /* Mostly small: there the borders are, and a plain kernel is slow. */
 static int
 pick_size (check_random *random)

@@ -65,6 +65,8 @@ void check_case_planes (check_case *check);
  * spec. */
 void check_case_frame (
     check_case *check, const char *format, int width, int height);
+/* ImageNet's mean and std, but for uint8. */
+void check_case_normalize (check_case *check);
 
 /* One plane's bytes, stride * rows of them, and what is between the rows. */
 void check_fill_plane (

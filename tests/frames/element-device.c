@@ -5,6 +5,7 @@
  * of tensors of all kinds.
  */
 
+#include <gst/cuda/gstcudamemory.h>
 #include <string.h>
 
 #include "gst/cudapreproc/cudapreproc.h"
@@ -253,7 +254,21 @@ refusing_harness (GstVideoInfo *info, GstCudaContext **context)
   return h;
 }
 
-/* The CPU's tensor of one frame. */
+/* Brings what the host wrote to the device, as what a decoder leaves there: a map
+ * for the host copies it down. */
+static void
+bring_to_device (GstMemory *memory)
+{
+  GstMapInfo map;
+
+  fail_unless (gst_memory_map (memory, &map, MAP_CUDA | GST_MAP_READWRITE));
+  gst_memory_unmap (memory, &map);
+  fail_unless (
+      GST_MEMORY_FLAG_IS_SET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_DOWNLOAD));
+}
+
+/* The CPU's tensor of one frame. The CPU can read no device pointer, though those of
+ * the fake driver could be read: it must have copied the frame down. */
 static GstBuffer *
 convert_on_cpu (const GstVideoInfo *info, gboolean cuda)
 {
@@ -261,9 +276,17 @@ convert_on_cpu (const GstVideoInfo *info, gboolean cuda)
   GstCudaContext *context = cuda ? test_cuda_context (0) : NULL;
   GstBuffer *frame = make_frame (context, cuda, info, 1, NULL);
 
+  GstMemory *memory = gst_memory_ref (gst_buffer_peek_memory (frame, 0));
+
+  if (cuda)
+    bring_to_device (memory);
   gst_harness_set_sink_caps_str (h, "other/tensors");
   test_cuda_send_caps (h, info, cuda);
-  GstBuffer *tensor = gst_harness_push_and_pull (h, frame);
+  fail_unless_equals_int (gst_harness_push (h, frame), GST_FLOW_OK);
+  GstBuffer *tensor = gst_harness_pull (h);
+  fail_if (cuda &&
+      GST_MEMORY_FLAG_IS_SET (memory, GST_CUDA_MEMORY_TRANSFER_NEED_DOWNLOAD));
+  gst_memory_unref (memory);
   test_harness_end (&h);
   gst_clear_object (&context);
   return tensor;

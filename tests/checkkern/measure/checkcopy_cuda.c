@@ -4,10 +4,7 @@
  */
 #include "checkcopy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cuda_runtime_api.h>
+#include "checkcuda.h"
 
 #define MAX_TURNS 8
 
@@ -18,15 +15,6 @@ struct copies {
   int n_turns;
   void *source[MAX_TURNS], *target[MAX_TURNS];
 };
-
-static void
-must (cudaError_t code, const char *call)
-{
-  if (code == cudaSuccess)
-    return;
-  fprintf (stderr, "checkkern: %s: %s\n", call, cudaGetErrorString (code));
-  exit (2);
-}
 
 static void
 copies_init (struct copies *copies, size_t size, int n_turns)

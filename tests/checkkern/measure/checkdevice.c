@@ -79,9 +79,6 @@ struct bench {
 static void
 make_case (check_case *check, const struct device_job *job)
 {
-  /* ImageNet's, as torchvision gives them. */
-  static const double mean[] = { 0.485, 0.456, 0.406 };
-  static const double std[] = { 0.229, 0.224, 0.225 };
   pp_spec *spec = &check->spec;
 
   *check = (check_case){ .number = 0 };
@@ -93,10 +90,7 @@ make_case (check_case *check, const struct device_job *job)
   spec->type = job->type;
   spec->layout = job->layout;
   spec->direction = job->direction;
-  if (job->type == PP_TYPE_UINT8)
-    return;
-  memcpy (spec->mean, mean, sizeof mean);
-  memcpy (spec->std, std, sizeof std);
+  check_case_normalize (check);
 }
 
 static void *

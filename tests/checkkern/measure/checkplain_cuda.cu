@@ -5,10 +5,9 @@
  */
 #include "checkplain.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include <cuda_runtime.h>
+
+#include "checkcuda.h"
 
 #define THREADS 256
 #define WORDS 4
@@ -58,15 +57,6 @@ __launch_bounds__ (THREADS)
     else if ((word[k].x & word[k].y & word[k].z & word[k].w) == 0x5bd1e995)
       __stcs ((uint4 *) picture.tensor, word[k]); /* hardly ever */
   }
-}
-
-static void
-must (cudaError_t code, const char *call)
-{
-  if (code == cudaSuccess)
-    return;
-  fprintf (stderr, "checkkern: %s: %s\n", call, cudaGetErrorString (code));
-  exit (2);
 }
 
 struct streams {
