@@ -2,10 +2,11 @@
  *
  * What the engine's files share, in the order in which a job passes through
  * them: device.c opens and closes devices; submit.c checks a task and makes the
- * job; stager.c copies pageable planes; order.c queues jobs in the order of
- * submission; queue.c runs a job's recipe on its stream; completion.c ends
- * jobs. job.c has what all of them need of a job, room.c the device memory,
- * tables.c the plans' tables, stream_choice.c how many streams are used.
+ * job; stager.c copies pageable planes, on threads that also queue several
+ * pictures; order.c queues jobs in the order of submission; queue.c runs a job's
+ * recipe on its stream; completion.c ends jobs. job.c has what all of them need
+ * of a job, room.c the device memory, tables.c the plans' tables,
+ * stream_choice.c how many streams are used.
  *
  * Locks. device->lock guards the device's list of jobs, the jobs' states and the
  * sticky error. job->lock guards the end of a job. A shared stream's lock is
@@ -80,9 +81,9 @@ struct pp_stream_tables {
 
 /* Each state belongs to one thread or kind of thread. */
 enum pp_job_state {
-  PP_JOB_PAGEABLE, /* a staging thread copies it, now or later */
-  PP_JOB_READY,    /* it can be queued, after the jobs before it */
-  PP_JOB_QUEUED    /* the completion thread waits for it */
+  PP_JOB_STAGING, /* a staging thread has it, now or later */
+  PP_JOB_READY,   /* it can be queued, after the jobs before it */
+  PP_JOB_QUEUED   /* the completion thread waits for it */
 };
 
 struct pp_job {
@@ -125,13 +126,13 @@ struct pp_job {
   pp_picture picture[]; /* each with a reference to its plan */
 };
 
-/* The threads that stage. thread and started belong to pp_submit's caller, the
+/* The staging threads. thread and started belong to pp_submit's caller, the
  * rest is under the device's lock. */
 struct pp_stager {
   int n_threads; /* wanted; 0 on a unified backend */
   int started;
   pthread_t thread[PP_MAX_STAGING_THREADS];
-  pthread_cond_t work; /* a pageable job came, quit */
+  pthread_cond_t work; /* a job came, quit */
   pp_job *next;        /* the oldest that no thread has taken */
   bool quit;
 };
@@ -239,9 +240,10 @@ void pp_job_end (pp_job *job, const pp_error *error);
 
 /* ---- stager.c */
 
-/* Creates the threads, unless they are there. By pp_submit's caller. */
-pp_status pp_stager_start (pp_device *device, pp_error *error);
-/* Hands a pageable job to the threads. With the device's lock held. */
+/* Creates threads until n are there. Fails if there is none. By pp_submit's
+ * caller. */
+pp_status pp_stager_start (pp_device *device, int n, pp_error *error);
+/* Hands a job to the threads. With the device's lock held. */
 void pp_stager_add (pp_device *device, pp_job *job);
 /* Joins the threads; no job is left. */
 void pp_stager_stop (pp_device *device);

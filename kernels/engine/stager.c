@@ -2,7 +2,8 @@
  *
  * Threads that copy pageable planes to pinned memory. A device reads pageable
  * memory at a fraction of the bus' speed, and one core copies no faster: several
- * keep up with it, each with a frame of its own. They take jobs in order.
+ * keep up with it, each with a frame of its own. They take jobs in order. One
+ * also queues jobs of several pictures, of which nothing may be pageable.
  */
 #include <string.h>
 
@@ -54,16 +55,23 @@ stage_pictures (pp_device *device, pp_job *job)
 }
 
 static void
-stage (pp_device *device, pp_job *job)
+stage_planes (pp_device *device, pp_job *job)
 {
-  if (job->task.after != NULL)
-    pp_job_wait (job->task.after, NULL);
   if (job->task.n_pictures > 1)
     stage_pictures (device, job);
   else
     stage_one (device, job);
   if (job->error.status == PP_OK && !pp_job_reads_input (job))
     pp_job_release_input (job);
+}
+
+static void
+stage (pp_device *device, pp_job *job)
+{
+  if (job->task.after != NULL)
+    pp_job_wait (job->task.after, NULL);
+  if (job->staged != 0)
+    stage_planes (device, job);
 
   pthread_mutex_lock (&device->lock);
   job->state = PP_JOB_READY;
@@ -79,7 +87,7 @@ take (struct pp_stager *stager)
 
   do
     stager->next = stager->next->next;
-  while (stager->next != NULL && stager->next->state != PP_JOB_PAGEABLE);
+  while (stager->next != NULL && stager->next->state != PP_JOB_STAGING);
   return taken;
 }
 
@@ -106,14 +114,12 @@ staging_thread (void *data)
 
 /* Fewer threads than wanted are slower, but do. */
 pp_status
-pp_stager_start (pp_device *device, pp_error *error)
+pp_stager_start (pp_device *device, int n, pp_error *error)
 {
   struct pp_stager *stager = &device->stager;
   int code = 0;
 
-  if (stager->started > 0)
-    return PP_OK;
-  while (stager->started < stager->n_threads && code == 0) {
+  while (stager->started < n && code == 0) {
     code = pthread_create (
         &stager->thread[stager->started], NULL, staging_thread, device);
     if (code == 0)
@@ -127,7 +133,7 @@ pp_stager_start (pp_device *device, pp_error *error)
 void
 pp_stager_add (pp_device *device, pp_job *job)
 {
-  job->state = PP_JOB_PAGEABLE;
+  job->state = PP_JOB_STAGING;
   if (device->stager.next == NULL)
     device->stager.next = job;
   pthread_cond_signal (&device->stager.work);

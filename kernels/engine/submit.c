@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * pp_submit: checks the task, waits for room, makes the job, and hands it to a
- * staging thread or queues it.
+ * pp_submit: checks the task, waits for room, makes the job, and queues it or
+ * hands it to a staging thread.
  */
 #include <stdlib.h>
 
@@ -127,9 +127,9 @@ check_task (const pp_device *device, const pp_task *task, pp_error *error)
 static pp_status
 wait_for_room (pp_device *device, pp_error *error)
 {
-  const int most = device->stager.started > 0
-      ? device->n_resources - 1
-      : PP_JOBS_PER_STREAM * device->n_streams;
+  const int staged = PP_JOBS_PER_STAGING_THREAD * device->stager.started;
+  const int on_streams = PP_JOBS_PER_STREAM * device->n_streams;
+  const int most = staged > on_streams ? staged : on_streams;
 
   if (pp_is_forked (device->process))
     return pp_fail_forked (device->process, error);
@@ -143,10 +143,28 @@ wait_for_room (pp_device *device, pp_error *error)
   return status;
 }
 
+/* Whether a staging thread queues the job. That of several pictures takes this
+ * thread as long to queue as all else that it does for the frame. While the device
+ * has other work, this thread goes on to the next frame instead; an idle device
+ * would only wait for the other thread to wake up. */
+static bool
+goes_to_stager (pp_device *device, pp_job *job)
+{
+  if (job->staged != 0)
+    return pp_stager_start (device, device->stager.n_threads, &job->error) ==
+        PP_OK;
+  if (job->task.n_pictures == 1 || device->stager.n_threads == 0)
+    return false;
+  pthread_mutex_lock (&device->lock);
+  const bool idle = device->unfinished == 0;
+  pthread_mutex_unlock (&device->lock);
+  return !idle && pp_stager_start (device, 1, NULL) == PP_OK;
+}
+
 /* Adds the job to the device's list. Hands it to a staging thread, or queues it
  * on this thread if it is next. */
 static void
-append (pp_device *device, pp_job *job, bool pageable)
+append (pp_device *device, pp_job *job, bool staging)
 {
   pthread_mutex_lock (&device->lock);
   pp_stream_choice_take (device, &job->info);
@@ -158,7 +176,7 @@ append (pp_device *device, pp_job *job, bool pageable)
   if (device->next_to_queue == NULL)
     device->next_to_queue = job;
   device->unfinished++;
-  if (pageable)
+  if (staging)
     pp_stager_add (device, job);
   else
     pp_order_queue_ready (device);
@@ -166,8 +184,8 @@ append (pp_device *device, pp_job *job, bool pageable)
 }
 
 /* Waits for a job of another device here: making the stream wait would hold up
- * the other devices that share it. For pageable frames, the staging thread
- * waits instead. */
+ * the other devices that share it. A staging thread that has the job waits
+ * instead. */
 static void
 wait_for_other_device (const pp_device *device, const pp_task *task)
 {
@@ -202,12 +220,11 @@ pp_submit (pp_device *device, const pp_task *task, pp_error *error)
   job->staged = pp_job_pageable_planes (device, job);
   pp_job_fill_padding (job);
 
-  const bool pageable =
-      job->staged != 0 && pp_stager_start (device, &job->error) == PP_OK;
-  if (!pageable)
+  const bool staging = goes_to_stager (device, job);
+  if (!staging)
     wait_for_other_device (device, task);
   pp_job_ref (job); /* the list's */
-  append (device, job, pageable);
+  append (device, job, staging);
   return job;
 }
 

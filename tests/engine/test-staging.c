@@ -181,6 +181,56 @@ test_threads (void)
       count_resources (THREADS), before);
 }
 
+/* Jobs of several pictures, all pinned. One that comes while the device has other
+ * work is queued by a staging thread: submitting it, and a frame behind it, goes
+ * on while its launch stands still. It takes one thread, and no more jobs are of
+ * use. */
+static void
+test_several_pictures (void)
+{
+  enum {
+    FRAMES = 3
+  };
+  static const pp_rect rects[] = { { 0, 0, 20, 10 }, { 3, 2, 15, 8 } };
+  const pp_format format = nv12_format (40, 21);
+  const pp_spec spec = letterbox_spec (32, 40);
+  pp_device *device = open_device (2, 3);
+  const int opened = count_resources (THREADS);
+  struct frame frame[FRAMES];
+
+  for (int i = 0; i < FRAMES; i++) {
+    frame_init (&frame[i], pp_device_arena (device), &spec, format, 0, 1);
+    if (i < 2)
+      frame_set_regions (&frame[i], &spec, format, rects, LENGTH (rects));
+  }
+  frames_ended = 0;
+  frame_submit (&frame[0], device, 3);
+  EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
+  EXPECT (count_resources (THREADS) == opened, "%d threads for a job alone",
+      count_resources (THREADS) - opened);
+
+  fake_hold (true);
+  frame_submit (&frame[2], device, 3);
+  fake_stall (FAKE_LAUNCH_PICTURES, 1);
+  frame_submit (&frame[1], device, 3);
+  EXPECT (count_resources (THREADS) == opened + 1, "%d threads beside another",
+      count_resources (THREADS) - opened);
+  EXPECT (pp_device_useful_jobs (device) == 2, "%d jobs",
+      pp_device_useful_jobs (device));
+  fake_stall (FAKE_LAUNCH_PICTURES, 0);
+  fake_hold (false);
+  EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
+  static const int ended[FRAMES] = { 0, 2, 1 };
+  for (int i = 0; i < FRAMES; i++) {
+    frame_check (&frame[i], "several pictures");
+    frame_check_callbacks (&frame[i], "several pictures");
+    EXPECT (frame[i].ended_as == ended[i], "job %d ended as %d", i,
+        frame[i].ended_as);
+    frame_clear (&frame[i]);
+  }
+  pp_device_close (&device);
+}
+
 /* Two frames for each of four threads fit on one stream that stands still, and
  * closing waits for them. */
 static void
@@ -546,10 +596,10 @@ int
 main (void)
 {
   static void (*const tests[]) (void) = { test_order, test_released_when_copied,
-    test_after, test_threads, test_room, test_no_memory, test_first_error,
-    test_useful_jobs, test_reserve_between_jobs, test_reserve_for_a_part,
-    test_fork, test_choice, test_automatic_streams, test_fewer_streams,
-    test_after_one_that_fails };
+    test_after, test_threads, test_several_pictures, test_room, test_no_memory,
+    test_first_error, test_useful_jobs, test_reserve_between_jobs,
+    test_reserve_for_a_part, test_fork, test_choice, test_automatic_streams,
+    test_fewer_streams, test_after_one_that_fails };
 
   for (int t = 0; t < LENGTH (tests); t++) {
     fake_reset ();
