@@ -179,11 +179,12 @@ struct pp_device {
 
   /* Of the thread that queues, see order.c. */
   struct pp_stream_tables tables[PP_MAX_STREAMS];
-  pp_pinned_tables pinned_tables[PP_MAX_PINNED_TABLES];
   pp_pinned_tables *kept_tables[PP_MAX_KEPT_TABLES]; /* last used first */
-  uint64_t last_tables;                              /* id */
-  size_t pinned_tables_size; /* of each block; only grows */
   struct pp_recipes recipes;
+
+  pp_pinned_tables pinned_tables[PP_MAX_PINNED_TABLES];
+  uint64_t last_tables;      /* id; atomic */
+  size_t pinned_tables_size; /* of each block; only grows; atomic */
 
   struct pp_job_resources resources[PP_MAX_UNFINISHED + 1];
   struct pp_stream_choice choice;
@@ -310,9 +311,12 @@ bool pp_room_is_there (
  * the device keeps them of. Without jobs. */
 pp_status pp_pinned_tables_reserve (
     pp_device *device, size_t size, pp_error *error);
-/* The tables of the pictures' plans in pinned memory, kept by the device.
- * all_rows: as in recipe.h. One reference; NULL with an error. By the thread
- * that queues, or without jobs. */
+/* The tables of the pictures' plans in pinned memory. all_rows: as in recipe.h.
+ * One reference; NULL with an error. Any thread. */
+pp_pinned_tables *pp_pinned_tables_new (pp_device *device,
+    const pp_pictures *pictures, bool all_rows, pp_error *error);
+/* The same; the device keeps them for the next jobs, unless the plans are for one
+ * frame. By the thread that queues, or without jobs. */
 pp_pinned_tables *pp_pinned_tables_get (pp_device *device,
     const pp_pictures *pictures, bool all_rows, pp_error *error);
 /* Any thread. */

@@ -441,7 +441,7 @@ pp_queue_job (pp_device *device, pp_job *job, pp_error *error)
       get_recipe (&device->recipes, &pictures, &facts, error);
   if (recipe == NULL)
     return PP_NO_MEMORY;
-  if (!facts.unified && !facts.padding_only) {
+  if (!facts.unified && !facts.padding_only && job->tables == NULL) {
     job->tables =
         pp_pinned_tables_get (device, &pictures, recipe->all_rows, error);
     if (job->tables == NULL)

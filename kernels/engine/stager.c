@@ -2,8 +2,10 @@
  *
  * Threads that copy pageable planes to pinned memory. A device reads pageable
  * memory at a fraction of the bus' speed, and one core copies no faster: several
- * keep up with it, each with a frame of its own. They take jobs in order. One
- * also queues jobs of several pictures, of which nothing may be pageable.
+ * keep up with it, each with a frame of its own. They take jobs in order.
+ *
+ * They also take jobs of several pictures, of which nothing need be pageable: one
+ * writes the tables of the next job while the other queues one.
  */
 #include <string.h>
 
@@ -39,6 +41,7 @@ stage_one (pp_device *device, pp_job *job)
         &job->task.view, device->resources[job->resources].staging.memory);
 }
 
+/* Tables of plans for one frame are not among those that the device keeps. */
 static void
 stage_pictures (pp_device *device, pp_job *job)
 {
@@ -48,21 +51,17 @@ stage_pictures (pp_device *device, pp_job *job)
 
   pp_job_get_pictures (job, &pictures);
   pp_job_get_strides (job, stride);
-  pp_pictures_layout_init (&layout, &pictures, job->staged, stride);
-  if (reserve_staging (device, job, layout.staged_size, &job->error) == PP_OK)
+  if (job->task.on_device)
+    pp_pictures_layout_init_in_place (&layout, &pictures);
+  else
+    pp_pictures_layout_init (&layout, &pictures, job->staged, stride);
+  if (job->staged != 0 &&
+      reserve_staging (device, job, layout.staged_size, &job->error) == PP_OK)
     job->info.bytes_staged = pp_stage_pictures (&pictures, &layout, job->staged,
         &job->task.view, device->resources[job->resources].staging.memory);
-}
-
-static void
-stage_planes (pp_device *device, pp_job *job)
-{
-  if (job->task.n_pictures > 1)
-    stage_pictures (device, job);
-  else
-    stage_one (device, job);
-  if (job->error.status == PP_OK && !pp_job_reads_input (job))
-    pp_job_release_input (job);
+  if (job->error.status == PP_OK && pictures.plan[0]->pool != NULL)
+    job->tables =
+        pp_pinned_tables_new (device, &pictures, layout.together, &job->error);
 }
 
 static void
@@ -70,8 +69,12 @@ stage (pp_device *device, pp_job *job)
 {
   if (job->task.after != NULL)
     pp_job_wait (job->task.after, NULL);
-  if (job->staged != 0)
-    stage_planes (device, job);
+  if (job->task.n_pictures > 1)
+    stage_pictures (device, job);
+  else
+    stage_one (device, job);
+  if (job->error.status == PP_OK && !pp_job_reads_input (job))
+    pp_job_release_input (job);
 
   pthread_mutex_lock (&device->lock);
   job->state = PP_JOB_READY;

@@ -9,6 +9,9 @@
 
 /* After the first PP_MEASURED_JOBS jobs, one in this many is timed. */
 #define TIMED_PART 8
+/* Staging threads for pinned frames of several pictures: while one queues a job, the
+ * other one prepares the next. */
+#define QUEUEING_THREADS 2
 
 static pp_status
 check_planes (const pp_task *task, const pp_plan *plan, pp_error *error)
@@ -150,15 +153,17 @@ wait_for_room (pp_device *device, pp_error *error)
 static bool
 goes_to_stager (pp_device *device, pp_job *job)
 {
+  const int most = device->stager.n_threads;
+  const int threads = most < QUEUEING_THREADS ? most : QUEUEING_THREADS;
+
   if (job->staged != 0)
-    return pp_stager_start (device, device->stager.n_threads, &job->error) ==
-        PP_OK;
-  if (job->task.n_pictures == 1 || device->stager.n_threads == 0)
+    return pp_stager_start (device, most, &job->error) == PP_OK;
+  if (job->task.n_pictures == 1 || threads == 0)
     return false;
   pthread_mutex_lock (&device->lock);
   const bool idle = device->unfinished == 0;
   pthread_mutex_unlock (&device->lock);
-  return !idle && pp_stager_start (device, 1, NULL) == PP_OK;
+  return !idle && pp_stager_start (device, threads, NULL) == PP_OK;
 }
 
 /* Adds the job to the device's list. Hands it to a staging thread, or queues it

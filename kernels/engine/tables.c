@@ -15,34 +15,41 @@
 static size_t
 block_size (pp_device *device, size_t size)
 {
-  if (device->pinned_tables_size < size)
-    device->pinned_tables_size = (size + GRAIN - 1) / GRAIN * GRAIN;
-  return device->pinned_tables_size;
+  const size_t larger = (size + GRAIN - 1) / GRAIN * GRAIN;
+  size_t now = __atomic_load_n (&device->pinned_tables_size, __ATOMIC_RELAXED);
+
+  while (now < larger &&
+      !__atomic_compare_exchange_n (&device->pinned_tables_size, &now, larger,
+          false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    continue;
+  return now < larger ? larger : now;
 }
 
-/* One that nobody holds: there are enough. */
+/* Takes one that nobody holds: there are enough. */
 static pp_pinned_tables *
-find_free (pp_device *device)
+take_free (pp_device *device)
 {
-  int i = 0;
+  for (int i = 0;; i = (i + 1) % PP_MAX_PINNED_TABLES) {
+    pp_pinned_tables *tables = &device->pinned_tables[i];
+    int32_t nobody = 0;
 
-  while (__atomic_load_n (
-             &device->pinned_tables[i].references, __ATOMIC_ACQUIRE) > 0)
-    i++;
-  return &device->pinned_tables[i];
+    if (__atomic_compare_exchange_n (&tables->references, &nobody, 1, false,
+            __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return tables;
+  }
 }
 
-static pp_pinned_tables *
-create (pp_device *device, const pp_pictures *pictures, bool all_rows,
-    pp_error *error)
+pp_pinned_tables *
+pp_pinned_tables_new (pp_device *device, const pp_pictures *pictures,
+    bool all_rows, pp_error *error)
 {
   const size_t size = block_size (device, pp_tables_size_of_all (pictures));
-  pp_pinned_tables *tables = find_free (device);
   uint8_t *block = pp_arena_alloc (device->arena, size, error);
 
   if (block == NULL)
     return NULL;
-  tables->id = ++device->last_tables;
+  pp_pinned_tables *tables = take_free (device);
+  tables->id = __atomic_add_fetch (&device->last_tables, 1, __ATOMIC_RELAXED);
   tables->n = pictures->n;
   tables->all_rows = all_rows;
   tables->arena = device->arena;
@@ -55,7 +62,6 @@ create (pp_device *device, const pp_pictures *pictures, bool all_rows,
     pp_tables_write (plan, all_rows, block + offset);
     offset = pp_tables_next (plan, offset);
   }
-  __atomic_store_n (&tables->references, 1, __ATOMIC_RELEASE);
   return tables;
 }
 
@@ -97,14 +103,14 @@ pp_pinned_tables_get (pp_device *device, const pp_pictures *pictures,
   /* Plans for one frame do not come again. Without their tables, those of the next
    * frame are written to memory that is still in the cache. */
   if (pictures->plan[0]->pool != NULL)
-    return create (device, pictures, all_rows, error);
+    return pp_pinned_tables_new (device, pictures, all_rows, error);
   while (at < PP_MAX_KEPT_TABLES - 1 && kept[at] != NULL &&
       !are_of (kept[at], pictures, all_rows))
     at++;
   if (kept[at] != NULL && are_of (kept[at], pictures, all_rows)) {
     found = kept[at];
   } else {
-    found = create (device, pictures, all_rows, error);
+    found = pp_pinned_tables_new (device, pictures, all_rows, error);
     if (found == NULL)
       return NULL;
     pp_pinned_tables_unref (&kept[at]);
