@@ -28,6 +28,7 @@
 
 /* Planes of one picture, or of several: a small argument is faster to launch. */
 #define FEW PP_MAX_PLANES
+#define SOME (PP_MAX_GATHERED / 2)
 #define MANY PP_MAX_GATHERED
 
 template <int PLANES> struct gather_args {
@@ -129,12 +130,14 @@ extern "C" cudaError_t
 pp_cuda_prepare_gather (void)
 {
   cudaFuncAttributes attributes;
-  const cudaError_t error =
+  cudaError_t error =
       cudaFuncGetAttributes (&attributes, (const void *) gather<FEW>);
 
-  if (error != cudaSuccess)
-    return error;
-  return cudaFuncGetAttributes (&attributes, (const void *) gather<MANY>);
+  if (error == cudaSuccess)
+    error = cudaFuncGetAttributes (&attributes, (const void *) gather<SOME>);
+  if (error == cudaSuccess)
+    error = cudaFuncGetAttributes (&attributes, (const void *) gather<MANY>);
+  return error;
 }
 
 /* Blocks that have IN_FLIGHT bytes of the planes in flight together. */
@@ -179,5 +182,7 @@ pp_cuda_gather (const pp_gather *planes, cudaStream_t stream)
 {
   if (planes->n_planes <= FEW)
     return launch<FEW> (planes, count_blocks (planes), stream);
+  if (planes->n_planes <= SOME)
+    return launch<SOME> (planes, MAX_BLOCKS_OF_MANY, stream);
   return launch<MANY> (planes, MAX_BLOCKS_OF_MANY, stream);
 }

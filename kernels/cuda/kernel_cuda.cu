@@ -37,14 +37,12 @@ regular (const pp_numbers &n, const pp_view &view)
 /* picture: filled already. many: the launch's kernel is the one for many
  * pictures. */
 static void
-choose_kernel (kernel_launch &launch, common_args &common,
-    picture_args &picture, const pp_plan *plan, const pp_view &view,
-    int multiprocessors, bool many)
+choose_kernel (kernel_launch &launch, tile_layout &tile, picture_args &picture,
+    const pp_plan *plan, const pp_view &view, int multiprocessors, bool many)
 {
   if (!regular (plan->numbers, view) ||
       (!choose_few_taps (launch, plan->numbers, picture, many) &&
-          !choose_tile (
-              launch, common.tile, picture.tile, plan, multiprocessors)))
+          !choose_tile (launch, tile, picture.tile, plan, multiprocessors)))
     choose_any_taps (launch, plan->numbers);
 }
 
@@ -78,7 +76,7 @@ pp_cuda_prepare (const pp_plan *plan)
   kernel_args<1> args = {};
 
   choose_kernel (
-      launch, args.common, args.picture[0], plan, any_aligned, 1, false);
+      launch, args.common.tile, args.picture[0], plan, any_aligned, 1, false);
   const cudaError_t error = load (launch);
   if (error != cudaSuccess)
     return error;
@@ -155,8 +153,8 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
 
   fill_common (args.common, job->plan->numbers);
   fill_picture (args.picture[0], job);
-  choose_kernel (launch, args.common, args.picture[0], job->plan, job->source,
-      multiprocessors, false);
+  choose_kernel (launch, args.common.tile, args.picture[0], job->plan,
+      job->source, multiprocessors, false);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
 
   void *parameters[] = { &args };
@@ -168,8 +166,25 @@ pp_cuda_launch (const pp_launch *job, int multiprocessors, cudaStream_t stream)
 struct together {
   kernel_launch launch; /* of the largest */
   kernel_args<MANY> args;
+  const pp_plan_pool *pool; /* of the plans, if all are of one; else NULL */
   int n;
 };
+
+/* Whether the picture has the numbers that are there. Plans of one pool do, but for
+ * the tile: looking at all takes longer than the rest of a launch. */
+static bool
+has_numbers_of (
+    const together &group, const pp_plan *plan, const tile_layout &tile)
+{
+  common_args common;
+
+  if (plan->pool != NULL && plan->pool == group.pool)
+    return memcmp (&group.args.common.tile, &tile, sizeof tile) == 0;
+  memset (&common, 0, sizeof common); /* it is compared as bytes */
+  fill_common (common, plan->numbers);
+  common.tile = tile;
+  return memcmp (&group.args.common, &common, sizeof common) == 0;
+}
 
 /* Adds the picture, unless it needs another kernel or other numbers than those
  * that are there. */
@@ -177,21 +192,25 @@ static bool
 add_picture (together &group, const pp_launch *job, int multiprocessors)
 {
   kernel_launch launch;
-  common_args common;
+  tile_layout tile;
   picture_args picture = {};
 
-  memset (&common, 0, sizeof common); /* it is compared as bytes */
-  fill_common (common, job->plan->numbers);
+  memset (&tile, 0, sizeof tile);
   fill_picture (picture, job);
   choose_kernel (
-      launch, common, picture, job->plan, job->source, multiprocessors, true);
+      launch, tile, picture, job->plan, job->source, multiprocessors, true);
   launch.grid.y = div_up (job->last - job->first, launch.rows);
   if (group.n == 0) {
     group.launch = launch;
-    group.args.common = common;
+    memset (&group.args.common, 0, sizeof group.args.common);
+    fill_common (group.args.common, job->plan->numbers);
+    group.args.common.tile = tile;
+    group.pool = job->plan->pool;
   } else if (group.n == MANY || group.launch.kernel.one != launch.kernel.one ||
-      memcmp (&group.args.common, &common, sizeof common) != 0) {
+      !has_numbers_of (group, job->plan, tile)) {
     return false;
+  } else if (job->plan->pool != group.pool) {
+    group.pool = NULL;
   }
 
   kernel_launch &all = group.launch;

@@ -262,12 +262,16 @@ void
 pp_add_pictures (struct pp_recipe_maker *maker)
 {
   const pp_facts *facts = &maker->recipe->facts;
-  struct pictures pictures = { .maker = maker, .all = maker->pictures };
+  struct pictures pictures;
 
+  pictures.maker = maker;
+  pictures.all = maker->pictures;
   sort (&pictures);
-  if (facts->source_in_place && !facts->unified)
+  if (facts->unified)
+    pictures.layout = (pp_pictures_layout){ .together = false };
+  else if (facts->source_in_place)
     pp_pictures_layout_init_in_place (&pictures.layout, pictures.all);
-  else if (!facts->unified)
+  else
     pp_pictures_layout_init (
         &pictures.layout, pictures.all, facts->staged, facts->stride);
   maker->recipe->all_rows = pictures.layout.together || facts->unified;
