@@ -26,6 +26,8 @@
 #define SURFACES 2
 /* Access units until the kind of memory changes. */
 #define MEMORY_TIME 5
+/* Kinds of memory, one after the other, in the 12 access units of the film. */
+#define THERE_AND_BACK 3
 #define REGIONS 3
 #define CUDA "memory:CUDAMemory"
 
@@ -349,7 +351,7 @@ play_with_changes (Run *run)
 }
 
 GST_START_TEST (test_memory_changes) {
-  play_films (__i__, TRUE, 4, play_with_changes);
+  play_films (__i__, TRUE, THERE_AND_BACK, play_with_changes);
 }
 GST_END_TEST
 
