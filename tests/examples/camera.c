@@ -43,7 +43,7 @@ on_source (GstElement *decodebin, GstElement *source)
 }
 
 static GstElement *
-connect_camera (const gchar *uri)
+make_pipeline (const gchar *uri)
 {
   g_autoptr (GError) error = NULL;
   GstElement *pipeline = gst_parse_launch (PIPELINE, &error);
@@ -59,24 +59,13 @@ connect_camera (const gchar *uri)
   return pipeline;
 }
 
-/* Yours: the network, on 3 x 640 x 640 floats. A box that it finds is mapped
- * back to the frame with gst_cuda_preproc_picture_map_box. Here, it only says
- * what size the frames have. */
+/* Yours: the network, on 3 x 640 x 640 floats from map.data on. A box that it
+ * finds is mapped back to the frame with gst_cuda_preproc_picture_map_box. Here,
+ * it only says what size the frames have. */
 static void
-infer (const gfloat *tensor, const GstCudaPreprocPicture *picture)
+infer (GstBuffer *buffer)
 {
   static gint width, height;
-
-  (void) tensor;
-  if (picture->src[2] != width || picture->src[3] != height)
-    g_print ("frames of %dx%d\n", picture->src[2], picture->src[3]);
-  width = picture->src[2];
-  height = picture->src[3];
-}
-
-static void
-handle (GstBuffer *buffer)
-{
   GstCudaPreprocPicture picture;
   gpointer state = NULL;
   GstMapInfo map;
@@ -84,13 +73,17 @@ handle (GstBuffer *buffer)
   /* Waits for the tensor. If it could not be computed, the bus says why. */
   if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
     return;
-  if (gst_cuda_preproc_buffer_next_picture (buffer, &state, &picture))
-    infer ((const gfloat *) (gconstpointer) map.data, &picture);
+  if (gst_cuda_preproc_buffer_next_picture (buffer, &state, &picture) &&
+      (picture.src[2] != width || picture.src[3] != height)) {
+    width = picture.src[2];
+    height = picture.src[3];
+    g_print ("frames of %dx%d\n", width, height);
+  }
   gst_buffer_unmap (buffer, &map);
 }
 
-/* From the frame's time, which the camera or the network gave it, until now, in
- * milliseconds; 0 where it has no time. */
+/* Milliseconds since the time that the camera or the network gave the frame; 0
+ * where it has none. */
 static gdouble
 get_latency (GstElement *pipeline, GstSample *sample)
 {
@@ -99,27 +92,9 @@ get_latency (GstElement *pipeline, GstSample *sample)
           GST_FORMAT_TIME, GST_BUFFER_PTS (gst_sample_get_buffer (sample)));
   const GstClockTime now = gst_element_get_current_running_time (pipeline);
 
-  return GST_CLOCK_TIME_IS_VALID (frame) && now > frame
-      ? (gdouble) (now - frame) / GST_MSECOND
+  return GST_CLOCK_TIME_IS_VALID (frame)
+      ? (gdouble) GST_CLOCK_DIFF (frame, now) / GST_MSECOND
       : 0;
-}
-
-/* TRUE at the end of the stream, or at an error, which is printed. */
-static gboolean
-has_ended (GstElement *pipeline)
-{
-  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
-  g_autoptr (GstMessage) message =
-      gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
-  g_autoptr (GError) error = NULL;
-
-  if (message != NULL && GST_MESSAGE_TYPE (message) == GST_MESSAGE_ERROR) {
-    gst_message_parse_error (message, &error, NULL);
-    g_print ("%s: %s\n", GST_MESSAGE_SRC_NAME (message), error->message);
-  } else if (message != NULL) {
-    g_print ("the stream ended\n");
-  }
-  return message != NULL;
 }
 
 /* Until the camera is gone; whether it was there at all. */
@@ -128,33 +103,43 @@ watch (GstElement *pipeline)
 {
   g_autoptr (GstElement) sink =
       gst_bin_get_by_name (GST_BIN (pipeline), "sink");
+  g_autoptr (GstBus) bus = gst_element_get_bus (pipeline);
+  g_autoptr (GstMessage) end = NULL;
+  g_autoptr (GError) error = NULL;
   const gint64 start = g_get_monotonic_time ();
   gint64 heard = start, printed = start;
   gdouble longest = 0;
   guint tensors = 0;
 
   gst_element_set_state (pipeline, GST_STATE_PLAYING);
-  while (!stopped && !has_ended (pipeline)) {
+  while (!stopped && end == NULL &&
+      g_get_monotonic_time () < heard + SILENCE * G_USEC_PER_SEC) {
     g_autoptr (GstSample) sample =
         gst_app_sink_try_pull_sample (GST_APP_SINK (sink), GST_SECOND / 10);
-    if (sample == NULL) {
-      if (g_get_monotonic_time () - heard < SILENCE * G_USEC_PER_SEC)
-        continue;
-      g_print ("no tensor for %d s\n", SILENCE);
-      break;
+    if (sample != NULL) {
+      infer (gst_sample_get_buffer (sample));
+      longest = MAX (longest, get_latency (pipeline, sample));
+      heard = g_get_monotonic_time ();
+      tensors++;
     }
-    handle (gst_sample_get_buffer (sample));
-    heard = g_get_monotonic_time ();
-    longest = MAX (longest, get_latency (pipeline, sample));
-    tensors++;
-    if (heard - printed < G_USEC_PER_SEC)
-      continue;
-    g_print (
-        "%u tensors, at most %.1f ms after their frames\n", tensors, longest);
-    printed = heard;
-    longest = tensors = 0;
+    if (heard >= printed + G_USEC_PER_SEC) {
+      g_print (
+          "%u tensors, at most %.1f ms after their frames\n", tensors, longest);
+      printed = heard;
+      longest = tensors = 0;
+    }
+    end = gst_bus_pop_filtered (bus, GST_MESSAGE_ERROR | GST_MESSAGE_EOS);
   }
   gst_element_set_state (pipeline, GST_STATE_NULL);
+
+  if (end != NULL && GST_MESSAGE_TYPE (end) == GST_MESSAGE_ERROR) {
+    gst_message_parse_error (end, &error, NULL);
+    g_print ("%s: %s\n", GST_MESSAGE_SRC_NAME (end), error->message);
+  } else if (end != NULL) {
+    g_print ("the stream ended\n");
+  } else if (!stopped) {
+    g_print ("no tensor for %d s\n", SILENCE);
+  }
   return heard > start;
 }
 
@@ -170,7 +155,7 @@ main (int argc, char **argv)
   }
   signal (SIGINT, on_signal);
   while (!stopped) {
-    g_autoptr (GstElement) pipeline = connect_camera (argv[1]);
+    g_autoptr (GstElement) pipeline = make_pipeline (argv[1]);
     wait = watch (pipeline) ? FIRST_WAIT : MIN (wait * 2, LONGEST_WAIT);
     if (!stopped)
       g_print ("again in %g s\n", (gdouble) wait / G_USEC_PER_SEC);
