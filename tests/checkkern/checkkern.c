@@ -11,6 +11,7 @@
  *   checkkern --self-test     kernels and results broken on purpose, all to be
  *                             caught
  *   checkkern --bench         times, of what was found right
+ *   checkkern --bench-turned  the CPU's, of turned pictures beside upright ones
  *   checkkern --bench-device  the same on a GPU, of frames that are there and
  *                             tensors that stay there
  */
@@ -21,6 +22,7 @@
 
 #include "measure/checkbench.h"
 #include "measure/checkdevice.h"
+#include "measure/checkturned.h"
 #include "checkbatch.h"
 #include "checkrun.h"
 #include "checkself.h"
@@ -40,7 +42,7 @@
 struct options {
   uint64_t seed;
   int count, batches, only; /* only: -1 for all */
-  bool cpu_only, fake, self_test, bench, bench_device;
+  bool cpu_only, fake, self_test, bench, bench_turned, bench_device;
 };
 
 struct totals {
@@ -122,7 +124,7 @@ usage (FILE *to)
   fprintf (to,
       "usage: checkkern [--seed N] [--count N] [--batches N] [--long]\n"
       "                 [--only N] [--cpu] [--fake]\n"
-      "                 [--self-test | --bench | --bench-device]\n"
+      "                 [--self-test | --bench | --bench-turned | --bench-device]\n"
       "  --seed N     of the random numbers; the time by default\n"
       "  --count N    random cases after the walk, %d by default\n"
       "  --batches N  batches on each device, %d by default\n"
@@ -132,6 +134,7 @@ usage (FILE *to)
       "  --fake       cases on the fake device, too\n"
       "  --self-test  broken kernels and results must be caught\n"
       "  --bench      times\n"
+      "  --bench-turned  the CPU's, of turned pictures beside upright ones\n"
       "  --bench-device  times on a GPU, without transfers\n",
       COUNT, BATCHES, COUNT_LONG, BATCHES_LONG);
 }
@@ -149,6 +152,7 @@ parse (int argc, char **argv, struct options *options)
     { "fake", no_argument, NULL, 'f' },
     { "self-test", no_argument, NULL, 't' },
     { "bench", no_argument, NULL, 'b' },
+    { "bench-turned", no_argument, NULL, 'u' },
     { "bench-device", no_argument, NULL, 'd' },
     { "help", no_argument, NULL, 'h' },
     { NULL, 0, NULL, 0 },
@@ -183,6 +187,9 @@ parse (int argc, char **argv, struct options *options)
         break;
       case 'b':
         options->bench = true;
+        break;
+      case 'u':
+        options->bench_turned = true;
         break;
       case 'd':
         options->bench_device = true;
@@ -225,6 +232,8 @@ main (int argc, char **argv)
   printf ("seed %llu\n", (unsigned long long) options.seed);
   if (options.self_test)
     return check_self (options.seed) > 0;
+  if (options.bench_turned)
+    return check_bench_turned () > 0;
 
   pp_device *device = options.cpu_only ? NULL : open_device ();
   if (options.bench_device && device == NULL)
