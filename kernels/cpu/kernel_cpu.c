@@ -25,7 +25,8 @@
 struct work {
   const pp_plan *plan;
   const pp_numbers *numbers;
-  int last_row, columns;
+  int first_row, last_row, columns;
+  int step; /* from an output row to the next: 1, or -1 where rows descend */
   pp_passes passes;
   /* the vertical taps of one output row that have a weight */
   const uint8_t **tap_rows;
@@ -35,9 +36,9 @@ struct work {
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   uint8_t *elements[PP_MAX_CHANNELS];
   /* Where the axes are swapped, elements has room for max_kept rows, pitch bytes
-   * apart, and kept of them are waiting to be stored. transposed: their columns,
-   * max_kept elements each, for each channel's place in the pixel. */
-  int max_kept, kept;
+   * apart, that wait to be stored. transposed: PACKED_COLUMNS of them, max_kept
+   * elements each, for each channel's place in the pixel. vector: of pp_transpose. */
+  int max_kept, vector;
   size_t pitch;
   uint8_t *transposed[PP_MAX_CHANNELS];
 };
@@ -58,6 +59,10 @@ min_int (int a, int b)
  * lines in pairs. */
 #define KEPT_LINES 2
 #define KEPT_BYTES (KEPT_LINES * PP_SCRATCH_ALIGNMENT)
+/* Columns whose channels are interleaved at a time: few enough for their elements,
+ * and the tensor's memory that is prefetched for the next ones, to stay in the
+ * first-level cache. */
+#define PACKED_COLUMNS 16
 
 /* Takes the buffers of keep_row and store_columns. As many rows are kept as fill
  * KEPT_LINES with elements of one column. Their pitch is an odd number of cache
@@ -68,6 +73,7 @@ take_kept_rows (struct work *work, pp_scratch *scratch)
   const size_t size = pp_type_size ((pp_type) work->numbers->type);
   const size_t columns = (size_t) work->columns;
 
+  work->vector = pp_transpose_vector ();
   work->max_kept = KEPT_BYTES / (int) size;
   work->pitch = pp_scratch_round (columns * size);
   if (work->pitch / PP_SCRATCH_ALIGNMENT % 2 == 0)
@@ -77,7 +83,18 @@ take_kept_rows (struct work *work, pp_scratch *scratch)
         pp_scratch_take (scratch, work->pitch * (size_t) work->max_kept);
   for (int c = 0; c < work->numbers->n_channels; c++)
     if (work->numbers->row_stride != 1)
-      work->transposed[c] = pp_scratch_take (scratch, columns * KEPT_BYTES);
+      work->transposed[c] =
+          pp_scratch_take (scratch, PACKED_COLUMNS * KEPT_BYTES);
+}
+
+/* Output rows are made in the order in which the frame's rows lie in memory, also
+ * where the picture is mirrored: processors prefetch upwards. */
+static int
+find_step (const pp_plan *plan, int first_row, int last_row)
+{
+  const int32_t *index = plan->index + plan->numbers.y[0].first;
+
+  return index[last_row - 1] < index[first_row] ? -1 : 1;
 }
 
 /* Decides the passes and takes the buffers. While scratch only counts, the rows
@@ -94,8 +111,10 @@ work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
   *work = (struct work){
     .plan = plan,
     .numbers = numbers,
+    .first_row = first_row,
     .last_row = last_row,
     .columns = numbers->content_width,
+    .step = find_step (plan, first_row, last_row),
   };
   pp_passes_init (&work->passes, plan, first_row, last_row, scratch);
   work->tap_rows = pp_scratch_take (scratch, taps * sizeof (uint8_t *));
@@ -129,10 +148,9 @@ list_taps (struct work *work, const pp_vertical_pass *vertical, int y)
   return max_int (n, 1);
 }
 
-/* Prefetches the rows that y + 1 reads and y did not, which are above those of y
- * where the frame is mirrored. With many taps it does
- * not pay: the processor itself prefetches long runs of adjacent rows, and so
- * many would evict others from the cache. */
+/* Prefetches the rows that the next output row reads and y did not. With many taps
+ * it does not pay: the processor itself prefetches long runs of adjacent rows, and
+ * so many would evict others from the cache. */
 static void
 prefetch_next (const struct work *work, const pp_vertical_pass *vertical, int y)
 {
@@ -140,15 +158,14 @@ prefetch_next (const struct work *work, const pp_vertical_pass *vertical, int y)
     MAX_PREFETCHED_TAPS = 4
   };
   const pp_axis *axis = &work->numbers->y[vertical->source->axes];
-  if (y + 1 >= work->last_row || axis->n_taps > MAX_PREFETCHED_TAPS)
+  const int32_t *index = work->plan->index + axis->first;
+  const int next = y + work->step;
+  if (next < work->first_row || next >= work->last_row ||
+      axis->n_taps > MAX_PREFETCHED_TAPS)
     return;
-  const int32_t *index = work->plan->index + axis->first + y;
-  const bool down = index[1] >= index[0];
-  const int first =
-      down ? max_int (index[1], index[0] + axis->n_taps) : index[1];
-  const int end = down ? index[1] + axis->n_taps
-                       : min_int (index[1] + axis->n_taps, index[0]);
-  for (int row = first; row < end; row++)
+  const int end = index[next] + axis->n_taps;
+  for (int row = max_int (index[next], index[y] + axis->n_taps); row < end;
+       row++)
     for (int byte = 0; byte < vertical->reach; byte += PP_SCRATCH_ALIGNMENT)
       __builtin_prefetch (
           vertical->base + (size_t) row * vertical->stride + byte);
@@ -323,51 +340,84 @@ store_row (struct work *work, void *tensor, int y)
         work->columns);
 }
 
-/* The kept rows, the last of which is row y of the content -> columns of the
- * tensor. */
+/* Bytes of each of n columns, pitch bytes apart. No processor prefetches the next
+ * column by itself. */
 static void
-store_columns (struct work *work, void *tensor, int y)
+prefetch_columns (const uint8_t *to, ptrdiff_t pitch, int n, size_t bytes)
+{
+  for (int x = 0; x < n; x++)
+    for (size_t byte = 0; byte < bytes; byte += PP_SCRATCH_ALIGNMENT)
+      __builtin_prefetch (to + x * pitch + byte, 1);
+}
+
+/* n_rows kept rows of all channels, columns [first, first + n) -> n rows of pixels,
+ * stride elements apart. */
+static void
+store_packed (const struct work *work, uint8_t *to, ptrdiff_t stride, int first,
+    int n, int n_rows)
 {
   const pp_numbers *numbers = work->numbers;
   const size_t size = pp_type_size ((pp_type) numbers->type);
-  const int64_t start = (numbers->content_y + (int64_t) y + 1 - work->kept) *
-          numbers->row_stride +
-      numbers->content_x * numbers->pixel_stride;
-  const ptrdiff_t stride = (ptrdiff_t) numbers->pixel_stride;
-  uint8_t *to = (uint8_t *) tensor + start * (int64_t) size;
+  uint8_t *const *from = work->transposed;
 
-  for (int c = 0; c < numbers->n_channels; c++) {
-    const int64_t place = numbers->channel[c];
-
-    if (numbers->row_stride == 1)
-      pp_transpose (to + place * (int64_t) size, stride, work->elements[c],
-          work->pitch, size, work->columns, work->kept);
-    else
-      pp_transpose (work->transposed[place], work->max_kept, work->elements[c],
-          work->pitch, size, work->columns, work->kept);
-  }
+  for (int c = 0; c < numbers->n_channels; c++)
+    pp_transpose (work->vector, work->transposed[numbers->channel[c]],
+        work->max_kept, work->elements[c] + (size_t) first * size, work->pitch,
+        size, n, n_rows);
   if (numbers->fourth)
-    pp_interleave_four (to, stride, work->transposed[0], work->transposed[1],
-        work->transposed[2], work->max_kept, PP_GAP_BYTE, work->kept,
-        work->columns);
-  else if (numbers->row_stride != 1)
-    pp_interleave (to, stride, work->transposed[0], work->transposed[1],
-        work->transposed[2], work->max_kept, size, work->kept, work->columns);
-  work->kept = 0;
+    pp_interleave_four (to, stride, from[0], from[1], from[2], work->max_kept,
+        PP_GAP_BYTE, n_rows, n);
+  else
+    pp_interleave (
+        to, stride, from[0], from[1], from[2], work->max_kept, size, n_rows, n);
 }
 
-/* work->colour -> one more row of elements. Stores all of them when they reach
- * the end of KEPT_LINES of the tensor, or when there are no more. */
+/* The kept rows, which are n_rows of the content from row first on -> columns of
+ * the tensor. The last packed columns overlap those before them. */
 static void
-keep_row (struct work *work, void *tensor, int y)
+store_columns (const struct work *work, void *tensor, int first, int n_rows)
 {
+  const pp_numbers *numbers = work->numbers;
+  const size_t size = pp_type_size ((pp_type) numbers->type);
+  const int64_t start =
+      (numbers->content_y + (int64_t) first) * numbers->row_stride +
+      numbers->content_x * numbers->pixel_stride;
+  const ptrdiff_t stride = (ptrdiff_t) numbers->pixel_stride;
+  const ptrdiff_t pitch = stride * (ptrdiff_t) size;
+  const int n = min_int (PACKED_COLUMNS, work->columns);
+  uint8_t *to = (uint8_t *) tensor + start * (int64_t) size;
+
+  if (numbers->row_stride == 1) {
+    for (int c = 0; c < numbers->n_channels; c++)
+      pp_transpose (work->vector,
+          to + (int64_t) numbers->channel[c] * (int64_t) size, stride,
+          work->elements[c], work->pitch, size, work->columns, n_rows);
+    return;
+  }
+  for (int i = 0; i < work->columns; i += n) {
+    const int x = min_int (i, work->columns - n);
+
+    prefetch_columns (to + (x + n) * pitch, pitch,
+        min_int (n, work->columns - x - n),
+        (size_t) (n_rows * numbers->row_stride) * size);
+    store_packed (work, to + x * pitch, stride, x, n, n_rows);
+  }
+}
+
+/* work->colour -> one more row of elements, row y of the content. Stores all rows
+ * that share KEPT_LINES of the tensor with the last one of them. */
+static void
+keep_row (const struct work *work, void *tensor, int y)
+{
+  const int start = y - (work->numbers->content_y + y) % work->max_kept;
+  const int first = max_int (start, work->first_row);
+  const int last = min_int (start + work->max_kept, work->last_row) - 1;
+
   for (int c = 0; c < work->numbers->n_channels; c++)
     make_elements (
-        work, work->elements[c] + (size_t) work->kept * work->pitch, c);
-  work->kept++;
-  if ((work->numbers->content_y + y + 1) % work->max_kept == 0 ||
-      y + 1 == work->last_row)
-    store_columns (work, tensor, y);
+        work, work->elements[c] + (size_t) (y - first) * work->pitch, c);
+  if (y == (work->step > 0 ? last : first))
+    store_columns (work, tensor, first, last - first + 1);
 }
 
 /* The image of medians, and the scratch memory of pp_median_cpu. */
@@ -438,7 +488,8 @@ pp_apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor,
       make_medians (&medians, plan, source, first_row, last_row);
 
   pp_passes_prepare (&work.passes, &view);
-  for (int y = first_row; y < last_row; y++) {
+  for (int i = 0; i < last_row - first_row; i++) {
+    const int y = work.step > 0 ? first_row + i : last_row - 1 - i;
     resample_row (&work, y);
     colour_row (&work);
     if (work.numbers->swapped)

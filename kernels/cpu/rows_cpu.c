@@ -360,26 +360,12 @@ pp_scatter (void *to, const void *from, size_t size, size_t stride, int n)
     scatter (to, from, 4, stride, n);
 }
 
-/* Rows of a swapped tensor are short and far apart: no processor prefetches the
- * next one by itself. */
-#define ROWS_AHEAD 8
-
-PP_INLINE void
-prefetch_row (const void *row, size_t size)
-{
-  for (size_t byte = 0; byte < size; byte += 64)
-    __builtin_prefetch ((const uint8_t *) row + byte, 1);
-}
-
 #define DEFINE_INTERLEAVE(type)                                                \
   PP_CLONES static void interleave_##type (type *restrict to,                  \
       ptrdiff_t to_stride, const type *restrict a, const type *restrict b,     \
       const type *restrict c, ptrdiff_t from_stride, int n, int rows)          \
   {                                                                            \
     for (int y = 0; y < rows; y++) {                                           \
-      if (y + ROWS_AHEAD < rows)                                               \
-        prefetch_row (                                                         \
-            to + ROWS_AHEAD * to_stride, 3 * (size_t) n * sizeof *to);         \
       for (int x = 0; x < n; x++) {                                            \
         to[3 * x] = a[x];                                                      \
         to[3 * x + 1] = b[x];                                                  \
@@ -408,20 +394,22 @@ pp_interleave (void *to, ptrdiff_t to_stride, const void *a, const void *b,
     interleave_uint32_t (to, to_stride, a, b, c, from_stride, n, rows);
 }
 
+/* A pixel is written as a word: compilers make poor code of four bytes. */
 PP_CLONES void
 pp_interleave_four (uint8_t *restrict to, ptrdiff_t to_stride,
     const uint8_t *restrict a, const uint8_t *restrict b,
     const uint8_t *restrict c, ptrdiff_t from_stride, uint8_t fourth, int n,
     int rows)
 {
+  const bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
   for (int y = 0; y < rows; y++) {
-    if (y + ROWS_AHEAD < rows)
-      prefetch_row (to + ROWS_AHEAD * to_stride, 4 * (size_t) n);
     for (int x = 0; x < n; x++) {
-      to[4 * x] = a[x];
-      to[4 * x + 1] = b[x];
-      to[4 * x + 2] = c[x];
-      to[4 * x + 3] = fourth;
+      const uint32_t first = a[x], second = b[x], third = c[x];
+      const uint32_t pixel = big
+          ? first << 24 | second << 16 | third << 8 | fourth
+          : first | second << 8 | third << 16 | (uint32_t) fourth << 24;
+      memcpy (to + 4 * x, &pixel, sizeof pixel);
     }
     to += to_stride;
     a += from_stride;

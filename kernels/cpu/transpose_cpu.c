@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later
  *
- * Transposes squares of as many rows and columns as a vector has elements. A
+ * Transposes squares of as many rows and columns as 16 bytes have elements. A
  * step interleaves row i with row i + half; the rows' numbers are then rotated
  * by one bit, and after as many steps as they have bits, rows are columns.
+ *
+ * Longer vectors hold two or four squares, one below the other, side by side in
+ * their lanes of 16 bytes: the steps are the same, and what is stored of a column
+ * is two or four times as long, up to a cache line.
  */
 #include "transpose_cpu.h"
 
 #include <stdint.h>
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "clones_cpu.h"
 
-/* How many columns ahead the tensor's memory is prefetched. */
-#define AHEAD 32
+/* How many columns ahead the tensor's memory is prefetched. More would compete for
+ * the same lines of the first-level cache where columns are a power of two apart. */
+#define AHEAD 12
 
 typedef uint32_t vector4 __attribute__ ((vector_size (16)));
 typedef uint16_t vector2 __attribute__ ((vector_size (16)));
@@ -55,11 +63,27 @@ prefetch_columns (const uint8_t *to, ptrdiff_t to_pitch, int first, int n,
       __builtin_prefetch (to + x * to_pitch + byte, 1);
 }
 
-/* For elements of size bytes; at least one square. The last squares overlap
- * those before them. */
-#define DEFINE_TRANSPOSE(size)                                                 \
-  PP_INLINE void transpose_square_##size (uint8_t *restrict to,                \
-      ptrdiff_t to_pitch, const uint8_t *restrict from, size_t pitch)          \
+/* Transposes all columns and rows by squares of n columns, n_rows rows and elements
+ * of size bytes; at least one square. The last squares overlap those before them. */
+#define DEFINE_TRANSPOSE(name, square, size, n, n_rows)                        \
+  static void name (uint8_t *restrict to, ptrdiff_t to_pitch,                  \
+      const uint8_t *restrict from, size_t pitch, int columns, int rows)       \
+  {                                                                            \
+    for (int i = 0; i < columns; i += n) {                                     \
+      const int x = i + n <= columns ? i : columns - n;                        \
+      prefetch_columns (                                                       \
+          to, to_pitch, x + AHEAD, n, columns, (size_t) rows * size);          \
+      for (int j = 0; j < rows; j += n_rows) {                                 \
+        const int k = j + n_rows <= rows ? j : rows - n_rows;                  \
+        square (to + x * to_pitch + k * size, to_pitch,                        \
+            from + (size_t) k * pitch + (size_t) x * size, pitch);             \
+      }                                                                        \
+    }                                                                          \
+  }
+
+#define DEFINE_SQUARE(size)                                                    \
+  PP_INLINE void square_##size (uint8_t *restrict to, ptrdiff_t to_pitch,      \
+      const uint8_t *restrict from, size_t pitch)                              \
   {                                                                            \
     enum {                                                                     \
       N = 16 / size                                                            \
@@ -78,26 +102,97 @@ prefetch_columns (const uint8_t *to, ptrdiff_t to_pitch, int first, int n,
     for (int i = 0; i < N; i++)                                                \
       memcpy (to + i * to_pitch, &row[i], sizeof row[i]);                      \
   }                                                                            \
-                                                                               \
-  static void transpose_##size (uint8_t *restrict to, ptrdiff_t to_pitch,      \
-      const uint8_t *restrict from, size_t pitch, int columns, int rows)       \
-  {                                                                            \
-    const int n = 16 / size;                                                   \
-    for (int i = 0; i < columns; i += n) {                                     \
-      const int x = i + n <= columns ? i : columns - n;                        \
-      prefetch_columns (                                                       \
-          to, to_pitch, x + AHEAD, n, columns, (size_t) rows * size);          \
-      for (int j = 0; j < rows; j += n) {                                      \
-        const int k = j + n <= rows ? j : rows - n;                            \
-        transpose_square_##size (to + x * to_pitch + k * size, to_pitch,       \
-            from + (size_t) k * pitch + (size_t) x * size, pitch);             \
-      }                                                                        \
-    }                                                                          \
-  }
+  DEFINE_TRANSPOSE (transpose_##size, square_##size, size, 16 / size, 16 / size)
 
-DEFINE_TRANSPOSE (1)
-DEFINE_TRANSPOSE (2)
-DEFINE_TRANSPOSE (4)
+DEFINE_SQUARE (1)
+DEFINE_SQUARE (2)
+DEFINE_SQUARE (4)
+
+#ifdef __x86_64__
+
+#define AVX2 __attribute__ ((target ("avx2")))
+#define AVX512 __attribute__ ((target ("avx512f,avx512bw")))
+
+PP_INLINE __m128i
+load_128 (const uint8_t *from)
+{
+  return _mm_loadu_si128 ((const __m128i *) (const void *) from);
+}
+
+/* 16 bytes of rows that are far apart, one in each lane. */
+AVX2 PP_INLINE __m256i
+load_256 (const uint8_t *from, size_t far)
+{
+  return _mm256_inserti128_si256 (
+      _mm256_castsi128_si256 (load_128 (from)), load_128 (from + far), 1);
+}
+
+AVX512 PP_INLINE __m512i
+load_512 (const uint8_t *from, size_t far)
+{
+  __m512i row = _mm512_castsi128_si512 (load_128 (from));
+  row = _mm512_inserti32x4 (row, load_128 (from + far), 1);
+  row = _mm512_inserti32x4 (row, load_128 (from + 2 * far), 2);
+  return _mm512_inserti32x4 (row, load_128 (from + 3 * far), 3);
+}
+
+/* The same steps in each lane. */
+#define DEFINE_LANES(size, bits, width, target)                                \
+  target PP_INLINE void square_##size##_##width (uint8_t *restrict to,         \
+      ptrdiff_t to_pitch, const uint8_t *restrict from, size_t pitch)          \
+  {                                                                            \
+    enum {                                                                     \
+      N = 16 / size                                                            \
+    };                                                                         \
+    __m##width##i row[N], next[N];                                             \
+    for (int i = 0; i < N; i++)                                                \
+      row[i] = load_##width (from + (size_t) i * pitch, N * pitch);            \
+    for (int step = 1; step < N; step *= 2) {                                  \
+      for (int i = 0; i < N / 2; i++) {                                        \
+        const __m##width##i a = row[i], b = row[i + N / 2];                    \
+        next[2 * i] = _mm##width##_unpacklo_epi##bits (a, b);                  \
+        next[2 * i + 1] = _mm##width##_unpackhi_epi##bits (a, b);              \
+      }                                                                        \
+      memcpy (row, next, sizeof row);                                          \
+    }                                                                          \
+    for (int i = 0; i < N; i++)                                                \
+      memcpy (to + i * to_pitch, &row[i], sizeof row[i]);                      \
+  }                                                                            \
+  target DEFINE_TRANSPOSE (transpose_##size##_##width,                         \
+      square_##size##_##width, size, 16 / size, width / 8 / size)
+
+DEFINE_LANES (1, 8, 256, AVX2)
+DEFINE_LANES (2, 16, 256, AVX2)
+DEFINE_LANES (4, 32, 256, AVX2)
+DEFINE_LANES (1, 8, 512, AVX512)
+DEFINE_LANES (2, 16, 512, AVX512)
+DEFINE_LANES (4, 32, 512, AVX512)
+
+#endif
+
+typedef void (*transpose_function) (uint8_t *restrict to, ptrdiff_t to_pitch,
+    const uint8_t *restrict from, size_t pitch, int columns, int rows);
+
+/* For vectors of 16, 32 and 64 bytes, and elements of 1, 2 and 4. */
+static const transpose_function functions[][3] = {
+  { transpose_1, transpose_2, transpose_4 },
+#ifdef __x86_64__
+  { transpose_1_256, transpose_2_256, transpose_4_256 },
+  { transpose_1_512, transpose_2_512, transpose_4_512 },
+#endif
+};
+
+int
+pp_transpose_vector (void)
+{
+#ifdef __x86_64__
+  if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw"))
+    return 64;
+  if (__builtin_cpu_supports ("avx2"))
+    return 32;
+#endif
+  return 16;
+}
 
 /* One by one. */
 static void
@@ -111,18 +206,18 @@ copy_elements (uint8_t *to, ptrdiff_t to_pitch, const uint8_t *from,
 }
 
 void
-pp_transpose (void *to, ptrdiff_t to_stride, const void *from, size_t pitch,
-    size_t size, int columns, int rows)
+pp_transpose (int vector, void *to, ptrdiff_t to_stride, const void *from,
+    size_t pitch, size_t size, int columns, int rows)
 {
   const ptrdiff_t to_pitch = to_stride * (ptrdiff_t) size;
-  const int square = (int) (16 / size);
+  const int square = (int) (16 / size), bytes = rows * (int) size;
+  int longer = 0;
 
-  if (columns < square || rows < square)
+  if (columns < square || rows < square) {
     copy_elements (to, to_pitch, from, pitch, size, columns, rows);
-  else if (size == 1)
-    transpose_1 (to, to_pitch, from, pitch, columns, rows);
-  else if (size == 2)
-    transpose_2 (to, to_pitch, from, pitch, columns, rows);
-  else
-    transpose_4 (to, to_pitch, from, pitch, columns, rows);
+    return;
+  }
+  while (32 << longer <= vector && 32 << longer <= bytes)
+    longer++;
+  functions[longer][size / 2](to, to_pitch, from, pitch, columns, rows);
 }
