@@ -5,10 +5,7 @@
  *   resample_row   rows of samples -> resampled components, by vertical and
  *                  horizontal passes (passes_cpu.h)
  *   colour_row     components -> R, G, B or gray
- *   store_row      R, G, B or gray -> elements of the tensor
- *
- * Where the tensor's axes are swapped, keep_row takes the place of store_row. It
- * collects some rows of elements, which store_columns writes as columns.
+ *   pp_write_row   R, G, B or gray -> elements of the tensor (writer_cpu.h)
  *
  * The loops over a row's samples and columns are in rows_cpu.c, elements_cpu.c
  * and transpose_cpu.c. Each value goes through the same float operations as in the
@@ -16,10 +13,9 @@
  * change the sign of a zero, which the clamp removes.
  */
 #include "kernel_cpu.h"
-#include "elements_cpu.h"
 #include "passes_cpu.h"
 #include "rows_cpu.h"
-#include "transpose_cpu.h"
+#include "writer_cpu.h"
 
 /* One call of pp_apply_cpu. */
 struct work {
@@ -34,57 +30,13 @@ struct work {
   uint32_t *words;                /* sparse passes: of one row */
   float *lanes;                   /* dense passes: PP_LANES sums a column */
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
-  uint8_t *elements[PP_MAX_CHANNELS];
-  /* Where the axes are swapped, elements has room for max_kept rows, pitch bytes
-   * apart, that wait to be stored. transposed: PACKED_COLUMNS of them, max_kept
-   * elements each, for each channel's place in the pixel. vector: of pp_transpose. */
-  int max_kept, vector;
-  size_t pitch;
-  uint8_t *transposed[PP_MAX_CHANNELS];
+  pp_writer writer;
 };
 
 static int
 max_int (int a, int b)
 {
   return a > b ? a : b;
-}
-
-static int
-min_int (int a, int b)
-{
-  return a < b ? a : b;
-}
-
-/* Cache lines of a column that kept rows fill. One is 10 % slower: processors fetch
- * lines in pairs. */
-#define KEPT_LINES 2
-#define KEPT_BYTES (KEPT_LINES * PP_SCRATCH_ALIGNMENT)
-/* Columns whose channels are interleaved at a time: few enough for their elements,
- * and the tensor's memory that is prefetched for the next ones, to stay in the
- * first-level cache. */
-#define PACKED_COLUMNS 16
-
-/* Takes the buffers of keep_row and store_columns. As many rows are kept as fill
- * KEPT_LINES with elements of one column. Their pitch is an odd number of cache
- * lines: with a power of two, they would all compete for the same lines. */
-static void
-take_kept_rows (struct work *work, pp_scratch *scratch)
-{
-  const size_t size = pp_type_size ((pp_type) work->numbers->type);
-  const size_t columns = (size_t) work->columns;
-
-  work->vector = pp_transpose_vector ();
-  work->max_kept = KEPT_BYTES / (int) size;
-  work->pitch = pp_scratch_round (columns * size);
-  if (work->pitch / PP_SCRATCH_ALIGNMENT % 2 == 0)
-    work->pitch += PP_SCRATCH_ALIGNMENT;
-  for (int c = 0; c < work->numbers->n_channels; c++)
-    work->elements[c] =
-        pp_scratch_take (scratch, work->pitch * (size_t) work->max_kept);
-  for (int c = 0; c < work->numbers->n_channels; c++)
-    if (work->numbers->row_stride != 1)
-      work->transposed[c] =
-          pp_scratch_take (scratch, PACKED_COLUMNS * KEPT_BYTES);
 }
 
 /* Output rows are made in the order in which the frame's rows lie in memory, also
@@ -121,13 +73,10 @@ work_init (struct work *work, const pp_plan *plan, int first_row, int last_row,
   work->tap_weights = pp_scratch_take (scratch, taps * sizeof (float));
   work->words = pp_scratch_take (scratch, columns * sizeof (uint32_t));
   work->lanes = pp_scratch_take (scratch, columns * PP_LANES * sizeof (float));
-  for (int c = 0; c < PP_MAX_CHANNELS; c++) {
+  for (int c = 0; c < PP_MAX_CHANNELS; c++)
     work->colour[c] = pp_scratch_take (scratch, columns * sizeof (float));
-    if (!numbers->swapped)
-      work->elements[c] = pp_scratch_take (scratch, columns * sizeof (float));
-  }
-  if (numbers->swapped)
-    take_kept_rows (work, scratch);
+  pp_writer_init (
+      &work->writer, numbers, first_row, last_row, work->step, scratch);
 }
 
 /* Lists the rows that the pass reads for output row y, with their weights.
@@ -290,136 +239,6 @@ colour_row (struct work *work)
         numbers->gray, work->columns);
 }
 
-/* work->colour -> elements of channel c. */
-static void
-make_elements (const struct work *work, uint8_t *elements, int c)
-{
-  const pp_numbers *numbers = work->numbers;
-  const pp_store_cpu store = pp_find_store_cpu ((pp_type) numbers->type);
-  const pp_scaling scaling = { numbers->mul[c], numbers->add[c], numbers->lo,
-    numbers->hi, numbers->zero_point };
-
-  store (elements, work->colour[numbers->n_components == 1 ? 0 : c], &scaling,
-      work->columns);
-}
-
-/* work->colour -> row y of the content in the tensor. */
-static void
-store_row (struct work *work, void *tensor, int y)
-{
-  const pp_numbers *numbers = work->numbers;
-  const size_t size = pp_type_size ((pp_type) numbers->type);
-  const int64_t start =
-      (numbers->content_y + (int64_t) y) * numbers->row_stride +
-      numbers->content_x * numbers->pixel_stride;
-  uint8_t *to[PP_MAX_CHANNELS];
-  uint8_t *packed[PP_MAX_CHANNELS] = { NULL }; /* by place in the pixel */
-
-  for (int c = 0; c < numbers->n_channels; c++) {
-    const int64_t place = numbers->channel[c];
-    to[c] = (uint8_t *) tensor + (start + place) * (int64_t) size;
-    uint8_t *elements = numbers->pixel_stride == 1 ? to[c] : work->elements[c];
-    make_elements (work, elements, c);
-    if (place < PP_MAX_CHANNELS)
-      packed[place] = elements;
-  }
-  if (numbers->pixel_stride == 1)
-    return;
-  if (numbers->fourth) {
-    pp_interleave_four ((uint8_t *) tensor + start, 0, packed[0], packed[1],
-        packed[2], 0, PP_GAP_BYTE, work->columns, 1);
-    return;
-  }
-  if (numbers->pixel_stride == 3 && packed[0] && packed[1] && packed[2]) {
-    pp_interleave ((uint8_t *) tensor + start * (int64_t) size, 0, packed[0],
-        packed[1], packed[2], 0, size, work->columns, 1);
-    return;
-  }
-  for (int c = 0; c < numbers->n_channels; c++)
-    pp_scatter (to[c], work->elements[c], size, (size_t) numbers->pixel_stride,
-        work->columns);
-}
-
-/* Bytes of each of n columns, pitch bytes apart. No processor prefetches the next
- * column by itself. */
-static void
-prefetch_columns (const uint8_t *to, ptrdiff_t pitch, int n, size_t bytes)
-{
-  for (int x = 0; x < n; x++)
-    for (size_t byte = 0; byte < bytes; byte += PP_SCRATCH_ALIGNMENT)
-      __builtin_prefetch (to + x * pitch + byte, 1);
-}
-
-/* n_rows kept rows of all channels, columns [first, first + n) -> n rows of pixels,
- * stride elements apart. */
-static void
-store_packed (const struct work *work, uint8_t *to, ptrdiff_t stride, int first,
-    int n, int n_rows)
-{
-  const pp_numbers *numbers = work->numbers;
-  const size_t size = pp_type_size ((pp_type) numbers->type);
-  uint8_t *const *from = work->transposed;
-
-  for (int c = 0; c < numbers->n_channels; c++)
-    pp_transpose (work->vector, work->transposed[numbers->channel[c]],
-        work->max_kept, work->elements[c] + (size_t) first * size, work->pitch,
-        size, n, n_rows);
-  if (numbers->fourth)
-    pp_interleave_four (to, stride, from[0], from[1], from[2], work->max_kept,
-        PP_GAP_BYTE, n_rows, n);
-  else
-    pp_interleave (
-        to, stride, from[0], from[1], from[2], work->max_kept, size, n_rows, n);
-}
-
-/* The kept rows, which are n_rows of the content from row first on -> columns of
- * the tensor. The last packed columns overlap those before them. */
-static void
-store_columns (const struct work *work, void *tensor, int first, int n_rows)
-{
-  const pp_numbers *numbers = work->numbers;
-  const size_t size = pp_type_size ((pp_type) numbers->type);
-  const int64_t start =
-      (numbers->content_y + (int64_t) first) * numbers->row_stride +
-      numbers->content_x * numbers->pixel_stride;
-  const ptrdiff_t stride = (ptrdiff_t) numbers->pixel_stride;
-  const ptrdiff_t pitch = stride * (ptrdiff_t) size;
-  const int n = min_int (PACKED_COLUMNS, work->columns);
-  uint8_t *to = (uint8_t *) tensor + start * (int64_t) size;
-
-  if (numbers->row_stride == 1) {
-    for (int c = 0; c < numbers->n_channels; c++)
-      pp_transpose (work->vector,
-          to + (int64_t) numbers->channel[c] * (int64_t) size, stride,
-          work->elements[c], work->pitch, size, work->columns, n_rows);
-    return;
-  }
-  for (int i = 0; i < work->columns; i += n) {
-    const int x = min_int (i, work->columns - n);
-
-    prefetch_columns (to + (x + n) * pitch, pitch,
-        min_int (n, work->columns - x - n),
-        (size_t) (n_rows * numbers->row_stride) * size);
-    store_packed (work, to + x * pitch, stride, x, n, n_rows);
-  }
-}
-
-/* work->colour -> one more row of elements, row y of the content. Stores all rows
- * that share KEPT_LINES of the tensor with the last one of them. */
-static void
-keep_row (const struct work *work, void *tensor, int y)
-{
-  const int start = y - (work->numbers->content_y + y) % work->max_kept;
-  const int first = max_int (start, work->first_row);
-  const int last = min_int (start + work->max_kept, work->last_row) - 1;
-
-  for (int c = 0; c < work->numbers->n_channels; c++)
-    make_elements (
-        work, work->elements[c] + (size_t) (y - first) * work->pitch, c);
-  if (y == (work->step > 0 ? last : first))
-    store_columns (work, tensor, first, last - first + 1);
-}
-
 /* The image of medians, and the scratch memory of pp_median_cpu. */
 struct medians {
   pp_planes image;
@@ -492,9 +311,6 @@ pp_apply_cpu (const pp_plan *plan, const pp_view *source, void *tensor,
     const int y = work.step > 0 ? first_row + i : last_row - 1 - i;
     resample_row (&work, y);
     colour_row (&work);
-    if (work.numbers->swapped)
-      keep_row (&work, tensor, y);
-    else
-      store_row (&work, tensor, y);
+    pp_write_row (&work.writer, work.colour, tensor, y);
   }
 }
