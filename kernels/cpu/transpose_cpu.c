@@ -4,9 +4,9 @@
  * step interleaves row i with row i + half; the rows' numbers are then rotated
  * by one bit, and after as many steps as they have bits, rows are columns.
  *
- * Longer vectors hold two or four squares, one below the other, side by side in
- * their lanes of 16 bytes: the steps are the same, and what is stored of a column
- * is two or four times as long, up to a cache line.
+ * Vectors of 64 bytes hold four squares, one below the other, side by side in their
+ * lanes of 16 bytes: the steps are the same, and what is stored of a column is a
+ * cache line. Those of 32 bytes were no faster than those of 16.
  */
 #include "transpose_cpu.h"
 
@@ -110,7 +110,6 @@ DEFINE_SQUARE (4)
 
 #ifdef __x86_64__
 
-#define AVX2 __attribute__ ((target ("avx2")))
 #define AVX512 __attribute__ ((target ("avx512f,avx512bw")))
 
 PP_INLINE __m128i
@@ -120,13 +119,6 @@ load_128 (const uint8_t *from)
 }
 
 /* 16 bytes of rows that are far apart, one in each lane. */
-AVX2 PP_INLINE __m256i
-load_256 (const uint8_t *from, size_t far)
-{
-  return _mm256_inserti128_si256 (
-      _mm256_castsi128_si256 (load_128 (from)), load_128 (from + far), 1);
-}
-
 AVX512 PP_INLINE __m512i
 load_512 (const uint8_t *from, size_t far)
 {
@@ -137,50 +129,48 @@ load_512 (const uint8_t *from, size_t far)
 }
 
 /* The same steps in each lane. */
-#define DEFINE_LANES(size, bits, width, target)                                \
-  target PP_INLINE void square_##size##_##width (uint8_t *restrict to,         \
+#define DEFINE_LANES(size, bits)                                               \
+  AVX512 PP_INLINE void lanes_##size (uint8_t *restrict to,                    \
       ptrdiff_t to_pitch, const uint8_t *restrict from, size_t pitch)          \
   {                                                                            \
     enum {                                                                     \
       N = 16 / size                                                            \
     };                                                                         \
-    __m##width##i row[N], next[N];                                             \
+    __m512i row[N], next[N];                                                   \
     for (int i = 0; i < N; i++)                                                \
-      row[i] = load_##width (from + (size_t) i * pitch, N * pitch);            \
+      row[i] = load_512 (from + (size_t) i * pitch, N * pitch);                \
     for (int step = 1; step < N; step *= 2) {                                  \
       for (int i = 0; i < N / 2; i++) {                                        \
-        const __m##width##i a = row[i], b = row[i + N / 2];                    \
-        next[2 * i] = _mm##width##_unpacklo_epi##bits (a, b);                  \
-        next[2 * i + 1] = _mm##width##_unpackhi_epi##bits (a, b);              \
+        const __m512i a = row[i], b = row[i + N / 2];                          \
+        next[2 * i] = _mm512_unpacklo_epi##bits (a, b);                        \
+        next[2 * i + 1] = _mm512_unpackhi_epi##bits (a, b);                    \
       }                                                                        \
       memcpy (row, next, sizeof row);                                          \
     }                                                                          \
     for (int i = 0; i < N; i++)                                                \
       memcpy (to + i * to_pitch, &row[i], sizeof row[i]);                      \
   }                                                                            \
-  target DEFINE_TRANSPOSE (transpose_##size##_##width,                         \
-      square_##size##_##width, size, 16 / size, width / 8 / size)
+  AVX512 DEFINE_TRANSPOSE (                                                    \
+      transpose_lanes_##size, lanes_##size, size, 16 / size, 64 / size)
 
-DEFINE_LANES (1, 8, 256, AVX2)
-DEFINE_LANES (2, 16, 256, AVX2)
-DEFINE_LANES (4, 32, 256, AVX2)
-DEFINE_LANES (1, 8, 512, AVX512)
-DEFINE_LANES (2, 16, 512, AVX512)
-DEFINE_LANES (4, 32, 512, AVX512)
+DEFINE_LANES (1, 8)
+DEFINE_LANES (2, 16)
+DEFINE_LANES (4, 32)
 
 #endif
 
 typedef void (*transpose_function) (uint8_t *restrict to, ptrdiff_t to_pitch,
     const uint8_t *restrict from, size_t pitch, int columns, int rows);
 
-/* For vectors of 16, 32 and 64 bytes, and elements of 1, 2 and 4. */
-static const transpose_function functions[][3] = {
-  { transpose_1, transpose_2, transpose_4 },
+/* For elements of 1, 2 and 4 bytes, by vectors of 16 bytes and of 64. */
+static const transpose_function by_squares[] = { transpose_1, transpose_2,
+  transpose_4 };
 #ifdef __x86_64__
-  { transpose_1_256, transpose_2_256, transpose_4_256 },
-  { transpose_1_512, transpose_2_512, transpose_4_512 },
+static const transpose_function by_lanes[] = { transpose_lanes_1,
+  transpose_lanes_2, transpose_lanes_4 };
+#else
+#define by_lanes by_squares
 #endif
-};
 
 int
 pp_transpose_vector (void)
@@ -188,8 +178,6 @@ pp_transpose_vector (void)
 #ifdef __x86_64__
   if (__builtin_cpu_supports ("avx512f") && __builtin_cpu_supports ("avx512bw"))
     return 64;
-  if (__builtin_cpu_supports ("avx2"))
-    return 32;
 #endif
   return 16;
 }
@@ -210,14 +198,12 @@ pp_transpose (int vector, void *to, ptrdiff_t to_stride, const void *from,
     size_t pitch, size_t size, int columns, int rows)
 {
   const ptrdiff_t to_pitch = to_stride * (ptrdiff_t) size;
-  const int square = (int) (16 / size), bytes = rows * (int) size;
-  int longer = 0;
+  const int square = (int) (16 / size), lanes = (int) (64 / size);
 
-  if (columns < square || rows < square) {
+  if (columns < square || rows < square)
     copy_elements (to, to_pitch, from, pitch, size, columns, rows);
-    return;
-  }
-  while (32 << longer <= vector && 32 << longer <= bytes)
-    longer++;
-  functions[longer][size / 2](to, to_pitch, from, pitch, columns, rows);
+  else if (vector == 64 && rows >= lanes)
+    by_lanes[size / 2](to, to_pitch, from, pitch, columns, rows);
+  else
+    by_squares[size / 2](to, to_pitch, from, pitch, columns, rows);
 }

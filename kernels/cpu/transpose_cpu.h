@@ -7,14 +7,13 @@
 
 #include <stddef.h>
 
-/* Bytes of the longest vectors that the machine has, up to a cache line: 16, 32 or
- * 64. Any thread. */
+/* Bytes of the vectors that are best on this machine, 16 or 64. Any thread. */
 int pp_transpose_vector (void);
 
 /* Element x of row k, from + k * pitch + x * size, becomes element k of column x,
  * to + (x * to_stride + k) * size; for x < columns and k < rows. to_stride is
  * in elements, pitch in bytes. size: 1, 2 or 4. to and from do not overlap. vector:
- * at most what pp_transpose_vector returns. Any thread. */
+ * 16, or what pp_transpose_vector returns. Any thread. */
 void pp_transpose (int vector, void *to, ptrdiff_t to_stride, const void *from,
     size_t pitch, size_t size, int columns, int rows);
 

@@ -50,7 +50,7 @@ main (void)
     random = random * 1664525u + 1013904223u;
     rows_memory[i] = (uint8_t) (random >> 24);
   }
-  for (int vector = 16; vector <= pp_transpose_vector (); vector *= 2)
+  for (int vector = 16; vector <= pp_transpose_vector (); vector *= 4)
     for (size_t size = 1; size <= 4; size *= 2)
       for (int columns = 1; columns <= MAX_COLUMNS; columns++)
         for (int rows = 1; rows <= MAX_ROWS; rows++)
