@@ -51,8 +51,8 @@ is_exact (int64_t reach, int64_t unit, int64_t taps)
   return unit <= MAX_EXACT && sum * (reach + 9 * taps + 1) < MAX_WIDE;
 }
 
-/* False for what is mirrored or denoised, and where a number would be too large.
- */
+/* False for what is mirrored or denoised, and where a number would be too large:
+ * what line then has is of no use. */
 static bool
 make_line (struct line *line, const pp_spec *spec, const pp_axis_geometry *axis)
 {
@@ -72,12 +72,12 @@ make_line (struct line *line, const pp_spec *spec, const pp_axis_geometry *axis)
   const int64_t taps = wide ? (2 * reach - 1) / unit + 1 : 2;
   const int64_t start = fine * centre + unit / 2 - reach;
 
+  *line = (struct line){ (int) start, (int) step, (int) unit,
+    pp_axis_samples (axis) - 1, (int) reach, (int) taps };
   if (spec->method != PP_METHOD_BILINEAR ||
       pp_denoise_kernel_size (spec) != 1 || axis->mirrored ||
       start + reach < 0 || start + step * axis->n_out + 2 * reach >= MAX_EXACT)
     return false;
-  *line = (struct line){ (int) start, (int) step, (int) unit,
-    pp_axis_samples (axis) - 1, (int) reach, (int) taps };
   return wide ? is_exact (reach, unit, taps) : unit <= MAX_UNIT;
 }
 
