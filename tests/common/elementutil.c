@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "resources.h"
+
 /* Their names since 1.28, which deprecates the older ones. */
 #if !GST_CHECK_VERSION(1, 28, 0)
 #define gst_state_get_name gst_element_state_get_name
@@ -504,6 +506,12 @@ test_resident_memory (void)
   gsize size, resident;
 
 #ifdef __GLIBC__
+#if __GLIBC_PREREQ(2, 33)
+  if (is_emulated ()) {
+    const struct mallinfo2 heap = mallinfo2 ();
+    return heap.uordblks + heap.hblkhd;
+  }
+#endif
   malloc_trim (0);
 #endif
   read_statm (&size, &resident);

@@ -91,7 +91,8 @@ G_NORETURN void test_end_child (gboolean good);
  * ended it. */
 gint test_wait_for_exit (pid_t process, GstClockTime patience);
 /* Memory in bytes, resident and all; threads; open file descriptors. What was
- * freed and the allocator still keeps is given back first. */
+ * freed and the allocator still keeps is given back first. An emulator's own memory
+ * would count as resident: there, it is what the heap has in use. */
 gsize test_resident_memory (void);
 gsize test_virtual_memory (void);
 /* Whether address space and memory are a sanitizer's, or valgrind's. */
