@@ -15,6 +15,7 @@
 #include "kernels/cuda/exit_gate.h"
 
 #include "tests/common/expect.h"
+#include "tests/common/startprogram.h"
 
 #define PROGRAMS 20
 #define THREADS 3
@@ -75,7 +76,8 @@ test_programs (const char *self)
     const pid_t child = fork ();
 
     if (child == 0) {
-      execl (self, self, "--end", (char *) NULL);
+      execl ("/bin/sh", "sh", "-c", START_PROGRAM, "sh", self, "--end",
+          (char *) NULL);
       _exit (2);
     }
     EXPECT (waitpid (child, &status, 0) == child && status == 0,
