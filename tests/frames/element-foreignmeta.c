@@ -61,6 +61,8 @@ main (int argc, char **argv)
 {
   static const gchar *tags[] = { NULL };
 
+  /* test_main would be too late. */
+  g_setenv ("GST_TRACERS", "leaks", FALSE);
   gst_init (&argc, &argv);
   gst_meta_register (
       gst_meta_api_type_register ("GstCudaPreprocMetaForeignAPI", tags),
