@@ -255,7 +255,7 @@ def _load() -> Any:
             "gir1.2-gst-plugins-base-1.0: install them and use /usr/bin/python3, "
             "or a venv made from it with --system-site-packages") from None
     if not Gst.is_initialized():
-        Gst.init(None)
+        Gst.init([])
     if _library is None:
         _library = _Library()
     return Gst

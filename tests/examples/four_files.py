@@ -23,7 +23,7 @@ import cudapreproc
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    Gst.init(None)
+    Gst.init([])
     files = sys.argv[2:]
     session = onnxruntime.InferenceSession(
         sys.argv[1], providers=["CPUExecutionProvider"])

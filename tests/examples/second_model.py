@@ -116,7 +116,7 @@ def cut(boxes, size):
 def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
-    Gst.init(None)
+    Gst.init([])
     film, detector, model = sys.argv[1:]
     classifier = Classifier(model)
     for sample, size, boxes in Detector(film, detector):

@@ -175,7 +175,7 @@ class Camera(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Gst.init(None)
+    Gst.init([])
     if sys.argv[1] == "--serve":
         serve(sys.argv[2], sys.argv[3])
     else:

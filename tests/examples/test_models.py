@@ -184,7 +184,7 @@ class Models(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Gst.init(None)
+    Gst.init([])
     if sys.argv[1:2] == ["--networks"]:
         folder = pathlib.Path(sys.argv[2])
         make_detector(folder / "detector.onnx")

@@ -265,7 +265,7 @@ class NNStreamer(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Gst.init(None)
+    Gst.init([])
     if Gst.ElementFactory.find("tensor_filter") is None:
         print("SKIP: no NNStreamer; NNSTREAMER_PREFIX says where it is")
         sys.exit(77)

@@ -51,7 +51,7 @@ UNIXFD = "unixfdsink wait-for-connection=true socket-path={}"
 
 def receive(line, count):
     """Prints a line of JSON for each tensor that the pipeline gives."""
-    Gst.init(None)
+    Gst.init([])
     pipeline = Gst.parse_launch(
         line + " ! appsink name=sink sync=false enable-last-sample=false")
     sink = pipeline.get_by_name("sink")
@@ -254,5 +254,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--receive"]:
         receive(sys.argv[2], int(sys.argv[3]))
         sys.exit()
-    Gst.init(None)
+    Gst.init([])
     unittest.main(verbosity=2)

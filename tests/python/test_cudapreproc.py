@@ -786,6 +786,17 @@ class Errors(unittest.TestCase):
         self.assertRegex(done.stderr, "ImportError: .*" + sys.executable +
                          ".*python3-gi.*--system-site-packages")
 
+    def test_gstreamer_is_initialised(self):
+        """PyGObject refuses None as Gst.init's arguments since GStreamer 1.28."""
+        program = ("import gi\n"
+                   "gi.require_version('Gst', '1.0')\n"
+                   "from gi.repository import Gst\n"
+                   "init = Gst.init\n"
+                   "Gst.init = lambda arguments: init([*arguments])\n"
+                   "import cudapreproc\n"
+                   "next(cudapreproc.open('videotestsrc', width=8))\n")
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
     def test_interrupt(self):
         with cudapreproc.open(SILENT, width=8, height=8) as stream:
             timer = threading.Timer(0.3, os.kill,

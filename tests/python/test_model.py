@@ -225,5 +225,5 @@ class Model(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    Gst.init(None)
+    Gst.init([])
     unittest.main(verbosity=2)
