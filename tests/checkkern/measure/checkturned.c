@@ -155,7 +155,8 @@ bench (const char *format, const struct output *output,
 
   make_case (&upright.check, format, output, scaling, PP_DIRECTION_IDENTITY);
   make_case (&turned.check, format, output, scaling, PP_DIRECTION_90R);
-  if (side_init (&upright) & side_init (&turned)) {
+  const bool upright_right = side_init (&upright);
+  if (side_init (&turned) && upright_right) {
     const double end = monotonic_time () + SECONDS * 1e6;
     int n = 0;
 
