@@ -379,7 +379,8 @@ pp_backend_id pp_device_backend (const pp_device *device);
 int pp_device_streams (const pp_device *device);
 int pp_device_streams_in_use (pp_device *device);
 /* How many jobs under way keep the device busy: one a stream, or, from the
- * first pageable frame on, two a staging thread. Called by the thread that
+ * first pageable frame on, two a staging thread; two a stream, from the first frame
+ * of several pictures on that a staging thread queued. Called by the thread that
  * submits. */
 int pp_device_useful_jobs (const pp_device *device);
 /* The CUcontext that the device works in; NULL on the CPU. */

@@ -260,12 +260,29 @@ pp_device_streams (const pp_device *device)
   return device->n_streams;
 }
 
+static int
+larger (int a, int b)
+{
+  return a > b ? a : b;
+}
+
+/* While nothing is staged, fewer than there are resources for, which would only
+ * hold more of upstream's buffers. */
+int
+pp_device_most_jobs (const pp_device *device)
+{
+  return larger (PP_JOBS_PER_STREAM * device->n_streams,
+      PP_JOBS_PER_STAGING_THREAD * device->stager.started);
+}
+
+/* Several pictures take about as long on a stream as on the threads before it. */
 int
 pp_device_useful_jobs (const pp_device *device)
 {
-  const int staged = PP_JOBS_PER_STAGING_THREAD * device->stager.started;
-
-  return staged > device->n_streams ? staged : device->n_streams;
+  if (device->stager.pictures)
+    return pp_device_most_jobs (device);
+  return larger (
+      device->n_streams, PP_JOBS_PER_STAGING_THREAD * device->stager.started);
 }
 
 void *

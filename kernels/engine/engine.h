@@ -126,11 +126,12 @@ struct pp_job {
   pp_picture picture[]; /* each with a reference to its plan */
 };
 
-/* The staging threads. thread and started belong to pp_submit's caller, the
- * rest is under the device's lock. */
+/* The staging threads. thread, started and pictures belong to pp_submit's caller,
+ * the rest is under the device's lock. */
 struct pp_stager {
   int n_threads; /* wanted; 0 on a unified backend */
   int started;
+  bool pictures; /* they have queued several pictures */
   pthread_t thread[PP_MAX_STAGING_THREADS];
   pthread_cond_t work; /* a job came, quit */
   pp_job *next;        /* the oldest that no thread has taken */
@@ -211,6 +212,9 @@ struct pp_device {
 /* As pp_device_open, on a backend that need not be the library's. */
 pp_device *pp_device_open_backend (const pp_backend *backend, int index,
     const pp_device_options *options, pp_error *error);
+
+/* How many jobs may be unfinished. By pp_submit's caller. */
+int pp_device_most_jobs (const pp_device *device);
 
 /* ---- job.c */
 

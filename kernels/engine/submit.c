@@ -124,15 +124,11 @@ check_task (const pp_device *device, const pp_task *task, pp_error *error)
   return PP_OK;
 }
 
-/* Waits for room for one more job. While nothing is staged, fewer jobs may be
- * unfinished: using the resources that are there for staging would only hold
- * more of upstream's buffers. */
+/* Waits for room for one more job. */
 static pp_status
 wait_for_room (pp_device *device, pp_error *error)
 {
-  const int staged = PP_JOBS_PER_STAGING_THREAD * device->stager.started;
-  const int on_streams = PP_JOBS_PER_STREAM * device->n_streams;
-  const int most = staged > on_streams ? staged : on_streams;
+  const int most = pp_device_most_jobs (device);
 
   if (pp_is_forked (device->process))
     return pp_fail_forked (device->process, error);
@@ -163,7 +159,10 @@ goes_to_stager (pp_device *device, pp_job *job)
   pthread_mutex_lock (&device->lock);
   const bool idle = device->unfinished == 0;
   pthread_mutex_unlock (&device->lock);
-  return !idle && pp_stager_start (device, threads, NULL) == PP_OK;
+  if (idle || pp_stager_start (device, threads, NULL) != PP_OK)
+    return false;
+  device->stager.pictures = true;
+  return true;
 }
 
 /* Adds the job to the device's list. Hands it to a staging thread, or queues it

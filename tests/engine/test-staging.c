@@ -183,7 +183,8 @@ test_threads (void)
 
 /* Jobs of several pictures, all pinned. One that comes while the device has other
  * work is queued by a staging thread: submitting it, and a frame behind it, goes
- * on while its launch stands still. It takes two threads. */
+ * on while its launch stands still. It takes two threads, and more jobs are of
+ * use. */
 static void
 test_several_pictures (void)
 {
