@@ -136,8 +136,9 @@ gst_pp_meta_is_registered (void)
   return api != 0;
 }
 
-/* Of the field's type. g_value_set_int and the like would look at the type again,
- * and these 26 fields are a third of what the element does for a frame. */
+/* Of the field's type. g_value_set_int and the like would look at it again, for 26
+ * fields a frame: 2650 of about 12 500 instructions that GStreamer and the element
+ * take for one, 1970 without. */
 static void
 set_value (GValue *value, guint i, Value to)
 {

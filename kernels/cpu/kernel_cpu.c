@@ -13,6 +13,7 @@
  * change the sign of a zero, which the clamp removes.
  */
 #include "kernel_cpu.h"
+#include "min_max_cpu.h"
 #include "passes_cpu.h"
 #include "rows_cpu.h"
 #include "writer_cpu.h"
@@ -32,12 +33,6 @@ struct work {
   float *colour[PP_MAX_CHANNELS]; /* R, G, B or gray in 0...255 */
   pp_writer writer;
 };
-
-static int
-max_int (int a, int b)
-{
-  return a > b ? a : b;
-}
 
 /* Output rows are made in the order in which the frame's rows lie in memory, also
  * where the picture is mirrored: processors prefetch upwards. */

@@ -6,17 +6,7 @@
  */
 #include "passes_cpu.h"
 
-static int
-max_int (int a, int b)
-{
-  return a > b ? a : b;
-}
-
-static int
-min_int (int a, int b)
-{
-  return a < b ? a : b;
-}
+#include "min_max_cpu.h"
 
 /* Bytes of a row of the plane's extent, from first_byte on. */
 static int

@@ -8,20 +8,9 @@
 
 #include "elements_cpu.h"
 #include "kernels/preproc.h"
+#include "min_max_cpu.h"
 #include "rows_cpu.h"
 #include "transpose_cpu.h"
-
-static int
-max_int (int a, int b)
-{
-  return a > b ? a : b;
-}
-
-static int
-min_int (int a, int b)
-{
-  return a < b ? a : b;
-}
 
 /* Cache lines of a column that kept rows fill. One is 10 % slower: processors fetch
  * lines in pairs. */

@@ -129,7 +129,8 @@ struct pp_job {
 /* The staging threads. thread, started and pictures belong to pp_submit's caller,
  * the rest is under the device's lock. */
 struct pp_stager {
-  int n_threads; /* wanted; 0 on a unified backend */
+  /* Wanted, or as many as could be made; 0 on a unified backend. */
+  int n_threads;
   int started;
   bool pictures; /* they have queued several pictures */
   pthread_t thread[PP_MAX_STAGING_THREADS];

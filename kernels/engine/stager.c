@@ -115,7 +115,8 @@ staging_thread (void *data)
   return NULL;
 }
 
-/* Fewer threads than wanted are slower, but do. */
+/* Fewer threads than wanted are slower, but do. No frame tries again to make those
+ * that could not be made. */
 pp_status
 pp_stager_start (pp_device *device, int n, pp_error *error)
 {
@@ -130,6 +131,8 @@ pp_stager_start (pp_device *device, int n, pp_error *error)
   }
   if (stager->started == 0)
     return pp_fail (error, PP_NO_MEMORY, "pthread_create: %s", strerror (code));
+  if (code != 0)
+    stager->n_threads = stager->started;
   return PP_OK;
 }
 

@@ -189,12 +189,12 @@ static void
 test_several_pictures (void)
 {
   enum {
-    FRAMES = 3
+    FRAMES = 4
   };
   static const pp_rect rects[] = { { 0, 0, 20, 10 }, { 3, 2, 15, 8 } };
   const pp_format format = nv12_format (40, 21);
   const pp_spec spec = letterbox_spec (32, 40);
-  pp_device *device = open_device (2, 3);
+  pp_device *device = open_device (3, 3);
   const int opened = count_resources (THREADS);
   struct frame frame[FRAMES];
 
@@ -213,14 +213,15 @@ test_several_pictures (void)
   frame_submit (&frame[2], device, 3);
   fake_stall (FAKE_LAUNCH_PICTURES, 1);
   frame_submit (&frame[1], device, 3);
+  frame_submit (&frame[3], device, 3);
   EXPECT (count_resources (THREADS) == opened + 2, "%d threads beside another",
       count_resources (THREADS) - opened);
-  EXPECT (pp_device_useful_jobs (device) == 4, "%d jobs",
+  EXPECT (pp_device_useful_jobs (device) == 6, "%d jobs",
       pp_device_useful_jobs (device));
   fake_stall (FAKE_LAUNCH_PICTURES, 0);
   fake_hold (false);
   EXPECT (pp_device_drain (device, NULL) == PP_OK, "drain");
-  static const int ended[FRAMES] = { 0, 2, 1 };
+  static const int ended[FRAMES] = { 0, 2, 1, 3 };
   for (int i = 0; i < FRAMES; i++) {
     frame_check (&frame[i], "several pictures");
     frame_check_callbacks (&frame[i], "several pictures");
