@@ -374,6 +374,40 @@ make_first_thread (void)
 }
 
 /* Argument: of how many one is failed, 1 if there is none. */
+/* The second of three staging threads cannot be made: no later frame tries to. */
+static void
+check_fewer_threads (void)
+{
+  enum {
+    PAGEABLE = 4
+  };
+  const pp_device_options options = { .streams = 2, .staging_threads = 3 };
+  const pp_spec spec = letterbox_spec (32, 32);
+  pp_error error = { 0 };
+  struct frame frame[PAGEABLE];
+
+  fake_reset ();
+  pp_device *device =
+      pp_device_open_backend (&fake_backend, -1, &options, &error);
+  EXPECT (device != NULL, "%s", error.text);
+  if (device == NULL)
+    return;
+  for (unsigned i = 0; i < PAGEABLE; i++)
+    frame_init (
+        &frame[i], pp_device_arena (device), &spec, nv12_format (40, 33), 0, i);
+  const int opened = fake_count (FAKE_THREAD);
+  fake_fail (FAKE_THREAD, 2, true);
+  for (int i = 0; i < PAGEABLE; i++) {
+    frame_submit (&frame[i], device, 0);
+    frame_check (&frame[i], "fewer threads");
+    frame_clear (&frame[i]);
+  }
+  EXPECT (fake_count (FAKE_THREAD) == opened + 2, "%d threads were tried",
+      fake_count (FAKE_THREAD) - opened);
+  pp_device_close (&device);
+  fake_reset ();
+}
+
 int
 main (int argc, char **argv)
 {
@@ -398,6 +432,7 @@ main (int argc, char **argv)
     fail_each (&pp_backend_cpu, cpu_calls[c], step);
   fake_reset ();
   free_frames ();
+  check_fewer_threads ();
   pp_arena_unref (&memory);
   pp_arena_unref (&arena);
   return expect_end ();
